@@ -21,6 +21,7 @@ from larm.filters.known_paths import KnownPathsFilter as KnownPaths
 from larm.filters.length import LengthFilter
 from larm.filters.scope import ScopeFilter
 from larm.filters.visited import VisitedFilter
+from larm.frontier import resumption
 from larm.frontier.checkpoint import CheckpointFile, Header
 from larm.frontier.hosts import HostBook
 from larm.frontier.mail_filter import MailFilter
@@ -30,6 +31,7 @@ from larm.frontier.queues import HostQueues
 from larm.frontier.robots.desk import Arrival, RobotsDesk
 from larm.frontier.robots.rules import ALLOW_ALL
 from larm.frontier.traps.desk import TrapDesk
+from larm.frontier.turns import Turns
 from larm.kit.clock import SystemClock
 from larm.kit.counters import Counters
 from larm.kit.disk.block_store import BlockStore
@@ -60,16 +62,16 @@ class Bench:
         self.book = HostBook(self.store, config.frontier, self.clock, self.hurry)
         self.arrivals: list[Arrival] = []
         self.traps = TrapDesk(self.book, config.filters.traps, self.tally)
-        self.queues = HostQueues(
+        self.turns = Turns(
             self.book,
             config.frontier,
             self.clock,
             self.tally,
             lambda: None,
-            guard=self.traps,
             on_served=lambda key: self.arrivals.append(Arrival(key, "", None)),
         )
-        self.desk = RobotsDesk(self.book, self.queues, config.robots, self.clock, self.tally)
+        self.queues = HostQueues(self.turns, guard=self.traps)
+        self.desk = RobotsDesk(self.book, self.turns, config.robots, self.clock, self.tally)
         self.file = CheckpointFile(self.store)
         counters = Counters()
         filters: list[Filter] = [
@@ -77,7 +79,7 @@ class Bench:
             KnownPaths(KnownPathsFilter()),
             ScopeFilter(".*"),
             VisitedFilter(self.seen),
-            MailFilter(self.book, self.queues, self.tally),
+            MailFilter(self.book, self.turns, self.tally),
             self.desk,
             self.traps,
         ]
@@ -138,7 +140,7 @@ class Bench:
         retired = self.store.retired()
         cuts, mail, fresh = self.book.cut(), self.book.mail.last_cut, self.seen.cut()
         header = Header(EMPTY, {}, {}, {}, [], "", [], self.store.next_epoch())
-        standing = self.queues.standing(1, self.tally.value) if at_once else None
+        standing = resumption.standing_of(self.turns, self.traps, 1, self.tally.value) if at_once else None
         self.file.write(header, cuts, fresh, retired, mail, standing)
         self.seen.apply(fresh)
         self.book.trim()
@@ -202,7 +204,10 @@ def main() -> None:
             again = Bench(folder, config, options.hosts)
             header, _ = again.file.read() or (None, b"")
             standing = again.file.standing(header) if header is not None and well else None
-            found = again.queues.load(again.file.host_rows()) if standing is None else again.queues.go_on(standing)
+            if standing is None:
+                found = resumption.load_all(again.turns, again.traps, again.file.host_rows())
+            else:
+                found = resumption.go_on(again.turns, again.traps, standing)
             print(
                 f"begun again after {'a good end' if well else 'a kill'} in {time.perf_counter() - since:.2f} s,"
                 f" {time.process_time() - cpu:.2f} s CPU: {found:,} URLs wait, {waiting:,} before"

@@ -20,7 +20,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final, NamedTuple
 
-from larm.testing import heavy
+from benchmarks import heavy
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 

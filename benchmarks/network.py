@@ -81,20 +81,21 @@ class Peer:
         self.log = folder / f"peer{number}.log"
         self.process: subprocess.Popen[bytes] | None = None
 
-    def start(self, first: str) -> None:
-        """Begin; ``first``: the host of the peer by which others are found."""
+    def start(self, first: str, further: Sequence[str]) -> None:
+        """Begin; ``first``: the host of the peer by which others are found; ``further``: settings."""
         seeds = [] if first == self.host else ["-s", f"network.seeds=[http://{first}:{PORT}]"]
         command = [sys.executable, "-m", "larm", "serve", str(self.directory), "--network", "bench", "--host", self.host]
         command += ["--port", str(PORT), "--require-token", "--token-file", str(self.token), "-s", "network.young=0s"]
-        command += ["-s", f"serve.search_time={3 * PATIENCE}s"]
+        command += ["-s", f"serve.search_time={3 * PATIENCE}s", *(word for each in further for word in ("-s", each))]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen([*command, "-s", f"network.ping={PING}s", *seeds], stdout=log, stderr=log)
 
-    def search(self, text: str) -> tuple[list[str], float]:
-        """Addresses, and seconds."""
-        with self._open("/api/v1/search?" + urllib.parse.urlencode({"q": text, "n": BEST, "wait": PATIENCE})) as answer:
+    def search(self, text: str, most: int = BEST) -> tuple[list[str], float, list[str]]:
+        """Addresses, seconds, and what it says of those who did not answer."""
+        with self._open("/api/v1/search?" + urllib.parse.urlencode({"q": text, "n": most, "wait": PATIENCE})) as answer:
             found = json.load(answer)
-        return [hit["url"] for hit in found["hits"]], found["seconds"]
+        said = [note for note in (*found["notes"], *found["unanswered"]) if "not answer" in note]
+        return [hit["url"] for hit in found["hits"]], found["seconds"], said
 
     def shown(self, text: str) -> tuple[float, float]:
         """Seconds until the page shows a result, and until it has all."""
@@ -191,17 +192,22 @@ def ask(
     one: IndexSearcher, peers: Sequence[Peer], questions: Sequence[str], what: str, can: Callable[[str, str], bool]
 ) -> None:
     """Each question at the next peer. ``can``: whether a page (its URL) can be found by a question."""
-    recalls, left, equal, times = list[float](), list[float](), list[float](), list[float]()
+    recalls, left, equal, times, unanswered = list[float](), list[float](), list[float](), list[float](), 0
     before = sum(peer.cpu() for peer in peers)
     for number, question in enumerate(questions):
         hits = one.search(question, 2 * BEST).hits
         expected = {hit.url for hit in hits[:BEST]}
-        found, seconds = peers[number % len(peers)].search(question)
+        peer = peers[number % len(peers)]
+        found, seconds, said = peer.search(question)
         times.append(seconds)
+        unanswered += bool(said)
         there = {url for url in expected if can(url, question)}
         if expected:
             recalls.append(len(expected & set(found)) / len(expected))
-            equal.append(len(expected & set(found)) / len(expected) + len(_equal(hits, set(found))) / len(expected))
+            same = _equal(hits, set(found))
+            equal.append((len(expected & set(found)) + len(same)) / len(expected))
+            if lost := [hit for hit in hits[:BEST] if hit.url not in found and hit not in same]:
+                _tell(peer, question, hits, lost)
         if there:
             left.append(len(there & set(found)) / len(there))
     slow = quantiles(times, n=20)[-1]
@@ -209,7 +215,7 @@ def ask(
     print(
         f"{what}: recall {mean(recalls):.4f} of the best {BEST}, {mean(equal):.4f} where of equal pages either counts, "
         f"{mean(left):.4f} of those that can be found; a search takes {mean(times):.2f} s, 95 % below {slow:.2f} s, and "
-        f"{cpu:.2f} s of CPU of all peers",
+        f"{cpu:.2f} s of CPU of all peers; in {unanswered} somebody did not answer",
         flush=True,
     )
     firsts, ends = zip(*(peers[n % len(peers)].shown(text) for n, text in enumerate(questions[:SHOWN])), strict=True)
@@ -218,6 +224,17 @@ def ask(
         f"{median(ends):.2f} s ({max(ends):.2f})",
         flush=True,
     )
+
+
+def _tell(peer: Peer, question: str, hits: Sequence[Hit], lost: Sequence[Hit]) -> None:
+    """Where what is missing stands in one index, and where at the peer, which is asked for more."""
+    further, last = peer.search(question, 50)[0], hits[:BEST][-1].score
+    for hit in lost:
+        place = further.index(hit.url) + 1 if hit.url in further else 0
+        print(
+            f"  lost: {question!r}: number {list(hits).index(hit) + 1}, {hit.score / last - 1:.1%} above the last "
+            f"one, is {f'number {place}' if place else 'not among 50'} there: {hit.url}"
+        )
 
 
 def _equal(hits: Sequence[Hit], found: set[str]) -> list[Hit]:
@@ -310,6 +327,7 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=100)
     parser.add_argument("--kill", type=int, default=5)
     parser.add_argument("--folders", type=Path, nargs="+", metavar="FOLDER", help="sites, in place of Cranfield")
+    parser.add_argument("-s", "--settings", action="append", default=[], metavar="NAME=VALUE", help="of the peers")
     parser.add_argument("--pages", type=int, default=80, help="of a folder (80)")
     parser.add_argument("--testdata", type=Path, default=Path("../shared/testdata"))
     options = parser.parse_args()
@@ -325,7 +343,7 @@ def main() -> None:
     dead, alive = peers[: options.kill], peers[options.kill :]
     try:
         for peer in peers:
-            peer.start(peers[0].host)
+            peer.start(peers[0].host, options.settings)
         took = settled(peers, wait)
         print(f"hand-over: {took:.0f} s; {mean(peer.cpu() for peer in peers):.1f} s of CPU a peer; {sizes(peers[0])}")
         possible = Possible(pages, peers)

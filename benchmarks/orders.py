@@ -104,7 +104,7 @@ def page_rank(links: Sequence[Sequence[int]]) -> list[float]:
     counts = [len(links[page]) for page in pages]
     targets = [target for page in pages for target in links[page]]
     part = LinkRows(*(memoryview(array("I", each)) for each in (pages, counts, targets)))
-    iteration = Iteration(len(links), [part])
+    iteration = Iteration(len(links), lambda: [part])
     while iteration.moved > 1e-12:
         for _ in iteration.sweep():
             pass

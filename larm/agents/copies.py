@@ -153,7 +153,7 @@ class Copies:
                     else:
                         rest.append(row.item)
             for host in {page.host for _, page in held}:
-                frontier.queues.alter(host, lambda _: None)  # or nobody knows that there is something to be moved with it
+                frontier.changes.alter(host, lambda _: None)  # or nobody knows that there is something to be moved with it
             self._moves.note(held)
             keys = [message.url.fingerprint for message in rest]
             self._nobodys.update(keys if self._rule.recover else ())

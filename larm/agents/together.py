@@ -23,11 +23,12 @@ from larm.agents.roster import Roster, place_of, read_roster, write_roster
 from larm.agents.terms import Doors, Rule
 from larm.errors import UsageError
 from larm.monitor.snapshot import ClusterFigures
+from larm.river.allowance import PAGES_SPENT
 from larm.river.budget import PageBudget
 from larm.river.orders import Pause, Resume
 from larm.river.parts import Frontier
 
-PAGES_SPENT, TIME_SPENT = "closespider_pagecount", "closespider_timeout"
+TIME_SPENT = "closespider_timeout"
 _AHEAD = 3.0
 """An agent asks for more pages when it has as many left as it fetches in so many seconds: a grant takes two beats to come."""
 _DONE = {"pause": "pauses", "resume": "goes on", "stop": "ends"}
@@ -167,7 +168,7 @@ class Together:
         now, longest = self._doors.shared.clock.wall(), float(self._doors.steering.limits.now.frontier.backoff_max)
         for host, until in card.rests.items():
             if until > now and owner(host) == self._me:
-                frontier.queues.back_off(host, min(until - now, longest))
+                frontier.changes.back_off(host, min(until - now, longest))
 
     def save(self) -> None:
         """Whoever looks into the directory shall know who there is. Raises StorageError."""
@@ -196,7 +197,7 @@ class Together:
         return Figures(
             pages=counters.get("item_scraped_count", 0),
             known=len(frontier.seen),
-            waiting=max(0, tally) + frontier.queues.figures().uncounted,
+            waiting=max(0, tally) + frontier.turns.figures().uncounted,
             sent=counters.get("agents/urls_out", 0),
             sample=self._sample.smallest,
             paused=self._doors.steering.paused,

@@ -17,16 +17,20 @@ from larm.filters.chain import FilterChain, FilterLog, NoLog
 from larm.filters.dated_log import DatedLog
 from larm.filters.scope import StartScope
 from larm.filters.visited import VisitedFilter
+from larm.frontier import resumption
 from larm.frontier.away import AwayHosts
+from larm.frontier.changes import HostChanges
 from larm.frontier.guard import ForgottenGuard
 from larm.frontier.handler import MessageHandler
 from larm.frontier.hosts import HostBook
 from larm.frontier.mail_filter import MailFilter
 from larm.frontier.queues import HostQueues
+from larm.frontier.robots.answers import RobotsPolicy
 from larm.frontier.robots.desk import Arrival, RobotsDesk
 from larm.frontier.robots.landing import RobotsLander
 from larm.frontier.standing import Standing
 from larm.frontier.traps.desk import TrapDesk
+from larm.frontier.turns import Turns
 from larm.kit.disk.block_store import DATABASE
 from larm.kit.disk.caching_queue import CachingQueue
 from larm.kit.logs.log_book import LogBook
@@ -81,29 +85,29 @@ def frontier_of(  # noqa: PLR0917
         starts=starts,
         release=settings.crawl.parked,
     )
-    queues = HostQueues(
+    guard = ForgottenGuard(forgotten, traps, shared.counters.add) if forgotten else traps
+    turns = Turns(
         book,
         settings.frontier,
         shared.clock,
         shared.tally,
         pool.wake_one,
-        guard=ForgottenGuard(forgotten, traps, shared.counters.add) if forgotten else traps,
         on_rest=lambda keys: handler.at_rest(keys),  # noqa: PLW0108  it is made below
         on_served=lambda key: handler.robots_arrived(Arrival(key, "", None)),
         order=order,
-        may_lease=lambda: may_lease() and handler.keeps_up(),
         addresses=shared.addresses,
     )
+    queues = HostQueues(turns, guard=guard, may_lease=lambda: may_lease() and handler.keeps_up() and not book.crowded)
 
     def note(messages: Sequence[URLMessage]) -> None:
         pages.put([forbidden(message) for message in messages])
 
-    desk = RobotsDesk(book, queues, settings.robots, shared.clock, shared.tally, anew=anew, note=note)
+    desk = RobotsDesk(book, turns, settings.robots, shared.clock, shared.tally, anew=anew, note=note)
     coming = moves_state_of(header.parts if header else {}).away
     away = AwayHosts(state.store, settings.frontier.host_block, shared.tally, coming)
     stages = _with_away(filters(settings, FilterParts(scope, state.seen, desk, traps, folders, forgotten, owner, copies)), away)
     chain = FilterChain(
-        stages if order is not None else with_mail(stages, MailFilter(book, queues, shared.tally)),
+        stages if order is not None else with_mail(stages, MailFilter(book, turns, shared.tally)),
         _open_filter_log(settings, logs, shared.clock),
         shared.counters.add,
         watch.dropped,
@@ -127,15 +131,14 @@ def frontier_of(  # noqa: PLR0917
         arrived=handler.robots_arrived,
         declare=handler.put if settings.robots.sitemaps and settings.crawl.max_depth is None else None,
         join=ground.normalizer.join,
-        frontier=settings.frontier,
-        robots=settings.robots,
-        token=settings.agent.name,
+        policy=RobotsPolicy(settings.agent.name, settings.robots, settings.frontier),
         counters=shared.counters,
         log=logs.open("robots").line,
-        tell=watch.robots,
-        awaited=watch.waits_for,
+        watch=watch,
     )
-    frontier = Frontier(incoming, state.seen, away, chain, handler, book, queues, robots, traps, rules)
+    frontier = Frontier(
+        incoming, state.seen, away, chain, handler, book, turns, queues, HostChanges(turns, guard), robots, traps, guard, rules
+    )
     _go_on(ground, mission, frontier)
     return frontier
 
@@ -165,13 +168,14 @@ def _at_hosts(ground: Ground, mission: Mission, frontier: Frontier) -> int:
     if as_before and header is not None and ground.sealing.found.holds(ground.directory / QUEUES / DATABASE):
         standing = file.standing(header)
         if standing is not None and standing.rules == frontier.rules:
-            return frontier.queues.go_on(standing)
-    return frontier.queues.load(file.host_rows(), revive=mission.again)
+            return resumption.go_on(frontier.turns, frontier.guard, standing)
+    return resumption.load_all(frontier.turns, frontier.guard, file.host_rows(), revive=mission.again)
 
 
 def standing_of(ground: Ground, frontier: Frontier) -> Standing | None:
     """At the end, for the next run."""
-    return frontier.queues.standing(frontier.rules, ground.shared.tally.value - len(frontier.incoming) - len(frontier.away))
+    waiting = ground.shared.tally.value - len(frontier.incoming) - len(frontier.away)
+    return resumption.standing_of(frontier.turns, frontier.guard, frontier.rules, waiting)
 
 
 def _with_away(chain: Sequence[Filter], away: AwayHosts) -> Sequence[Filter]:

@@ -21,6 +21,7 @@ from larm.river.recent import Recent
 from larm.river.steering import Steering
 from larm.river.verdicts import live_rows, refusals_of
 from larm.river.watchdog import LOG, Watchdog, Watched
+from larm.storage.lines import StorageLines
 from larm.storage.pipeline import StorageLine
 
 
@@ -28,10 +29,11 @@ def observers_of(  # noqa: PLR0917
     ground: Ground,
     lock: DirectoryLock,
     frontier: Frontier,
-    lines: Sequence[StorageLine],
+    lines: StorageLines,
     checkpointer: Checkpointer,
     steering: Steering,
     recent: Recent,
+    notes: list[str],
     cluster: Cluster | None = None,
 ) -> Observers:
     """Raises StorageError."""
@@ -76,10 +78,10 @@ def observers_of(  # noqa: PLR0917
     door = ControlServer(lock, desk, shared.clock, checkpointer, shared.ticker.hurry, counted=shared.counters.add)
     ground.closed(door.close)
     checkpointer.on_saved.append(door.saved)
-    return Observers(probe, reporter, watchdog, door)
+    return Observers(probe, reporter, watchdog, door, notes)
 
 
-def _watched(ground: Ground, frontier: Frontier, lines: Sequence[StorageLine], checkpointer: Checkpointer) -> Sequence[Watched]:
+def _watched(ground: Ground, frontier: Frontier, lines: StorageLines, checkpointer: Checkpointer) -> Sequence[Watched]:
     ticker = ground.shared.ticker
     return [
         Watched("larm-handler", frontier.handler.pulse, lambda: "filters what has come"),
@@ -90,4 +92,4 @@ def _watched(ground: Ground, frontier: Frontier, lines: Sequence[StorageLine], c
 
 
 def _watched_line(line: StorageLine) -> Watched:
-    return Watched(f"larm-store-{line.name}", line.pulse, lambda: line.doing, lambda: line.progress)
+    return Watched(line.thread, line.pulse, lambda: line.doing, lambda: line.progress)

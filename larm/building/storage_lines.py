@@ -5,7 +5,7 @@ Called by `larm.building.wiring` on the main thread.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +20,19 @@ from larm.recrawl.page_book import PageBook
 from larm.recrawl.revisit import page_rows
 from larm.seams import Clock
 from larm.storage.graph import is_complete
+from larm.storage.lines import StorageLines
 from larm.storage.log import LogStorage
 from larm.storage.overflow import Overflow
 from larm.storage.pipeline import StorageLine
 
 
-def storage_lines(ground: Ground) -> Sequence[StorageLine]:
+def storage_lines(ground: Ground) -> StorageLines:
     """Those of ``storage.chain``, and the page book. Raises ConfigError, StorageError."""
     folder, settings = ground.directory / QUEUES, ground.settings.storage
     positions = ground.header.storages if ground.header else {}
     parts = StorageParts(ground.shared.counters.add, seal=ground.sealing.found, clock=ground.shared.clock)
     chain = storages(ground.settings, ground.directory, parts)
-    return [
+    return StorageLines(
         StorageLine(
             storage,
             settings.queue,
@@ -40,7 +41,7 @@ def storage_lines(ground: Ground) -> Sequence[StorageLine]:
             settings.overflow,
         )
         for storage in (*chain, PageBook(folder / PAGES, ground.shared.clock))
-    ]
+    )
 
 
 def half_made(ground: Ground) -> bool:

@@ -25,6 +25,7 @@ from larm.building.observers import observers_of
 from larm.building.own_fields import about_fields
 from larm.building.readers import Processors, air_of, memory_budget
 from larm.building.reading import reading_of
+from larm.building.recrawl import cycle_of, recrawl_of
 from larm.building.scoping import Scope, scope_of
 from larm.building.sealing import Sealing
 from larm.building.start_folders import file_rules
@@ -47,6 +48,7 @@ from larm.control.cluster import Cluster
 from larm.duplicates.novelty import NoveltyJudge
 from larm.errors import UsageError
 from larm.fetching.addresses import AddressRule
+from larm.fetching.pool import FetcherPool
 from larm.filters.dated_log import DatedLog
 from larm.filters.scope import StartScope
 from larm.frontier.checkpoint import Following, Header
@@ -57,24 +59,24 @@ from larm.kit.disk.lock import DirectoryLock
 from larm.kit.processes.helper_process import HelperProcess
 from larm.kit.processes.memory_budget import MemoryBudget
 from larm.model.file_url import FILES
-from larm.model.message import URLMessage
 from larm.recrawl.page_book import PageBook
-from larm.recrawl.revisit import Recrawl
+from larm.river.allowance import Allowance
 from larm.river.budget import SPENT, PageBudget
 from larm.river.byte_limit import RECEIVED, ByteLimit
 from larm.river.checkpointer import Checkpointer
-from larm.river.crawl import Crawl
+from larm.river.crawl import Crawl, Helm
+from larm.river.crew import Crew
 from larm.river.disk_floor import DiskFloor
 from larm.river.landing import Lander
 from larm.river.move_orders import moves_state_of
 from larm.river.moves import Moves
-from larm.river.parts import Agenda, Frontier
+from larm.river.parts import Agenda, Frontier, Logbook
 from larm.river.recent import Recent
 from larm.river.starts import StartWatch
 from larm.river.steering import Hands, Steering
 from larm.river.unloading import Unloader
 from larm.seams import Clock, CrawlOrder, Stateful
-from larm.storage.pipeline import StorageLine
+from larm.storage.lines import StorageLines
 from larm.version import VERSION
 
 if TYPE_CHECKING:
@@ -151,15 +153,14 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
     folders = file_rules(settings.files, ground.directory, mission.start_urls) if catalogue is None else None
     addresses = address_rule(ground, mission)
     lines = storage_lines(ground)
-    exchanges = any(line.exchanges for line in lines)
     pool = (
-        fetcher_pool(ground, addresses, folders, air_of(memory), exchanges=exchanges)
+        fetcher_pool(ground, addresses, folders, air_of(memory), exchanges=lines.exchanges)
         if catalogue is None
         else archive_pool(ground, catalogue)
     )
 
     order = order_of(ground, mission)
-    budget, bytes_left = _budgets(ground, mission)
+    allowance = _allowance(ground, mission, pool)
     watch = StartWatch(mission.urls, shared.clock)
     scope = scope_of(settings, ground.normalizer, header) if catalogue is None else None
     node = _node(ground, mission, steering)
@@ -173,16 +174,16 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
         order,
         pool,
         watch,
-        lambda: steering.may_lease() and bytes_left.may_lease() and (node is None or node.may_lease()),
+        lambda: steering.may_lease() and allowance.received.may_lease() and (node is None or node.may_lease()),
         None if node is None else node.owners,
         node.copies if node is not None and settings.cluster.recover else None,
         anew=others,
-        pages=_pages(lines),
+        pages=lines.named(PageBook.name),
     )
     apart = storages_apart(header, [line.name for line in lines if line.lasting])
     notes += [*notes_of(settings, header, mission, scope), *ground.notes, *apart.notes(again=mission.again)]
     notes += [note_of(again=mission.again)] if others else []
-    recrawl = _recrawl(ground, mission, frontier, notes, whole=bool(apart.late) or others)
+    recrawl = recrawl_of(ground, mission, frontier, notes, whole=bool(apart.late) or others)
     agenda = Agenda(
         mission.starts,
         catalogue.read(new_archives) if catalogue and new_archives else (),
@@ -194,19 +195,14 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
     lander = _lander(ground, frontier, order, memory)
     recent = Recent(shared.clock)
     unloader = Unloader(
-        settings=settings.frontier,
         shared=shared,
         frontier=frontier,
         lander=lander,
-        lines=lines,
-        pool=pool,
-        budget=budget,
-        bytes_left=bytes_left,
-        suspects=ground.suspects,
-        records=ground.records,
-        watch=watch,
-        recent=recent,
         judge=NoveltyJudge() if traps_are_told(settings) else None,
+        lines=lines,
+        allowance=allowance,
+        suspects=ground.suspects,
+        logbook=Logbook(ground.records, watch, recent),
     )
 
     reading = reading_of(ground, mission, frontier.queues, pool, unloader, memory, ahead)
@@ -223,42 +219,43 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
         [steering, moves, *([node] if node else ()), *([recrawl] if recrawl else ())],
         marker,
     )
-    checkpointer.on_saved.append(moves.work)
-    _follow_changes(steering, frontier, lander, None if node else budget, bytes_left, ground)
+    checkpointer.on_saved += [moves.work, pool.wake_one]
+    _follow_changes(steering, frontier, lander, allowance, alone=node is None)
     if node is not None:
-        node.take(frontier, pool.wake_all, moves, budget, recrawl)
+        node.take(frontier, pool.wake_all, moves, allowance.pages, recrawl)
         notes.append(node.note())
     steering.take(Hands(frontier, lines, ground.normalizer.parse, pool.wake_all))
     notes += steering.notes
-    observers = observers_of(ground, lock, frontier, lines, checkpointer, steering, recent, _cluster(ground, node))
+    observers = observers_of(ground, lock, frontier, lines, checkpointer, steering, recent, notes, _cluster(ground, node))
     if node is not None:
         node.hang = observers.watchdog.hang
     floor = DiskFloor(ground.directory, int(settings.limits.disk), shared.bell.ring, notes.append)
     floor.look()
     checkpointer.on_saved.append(floor.look)
-    return Crawl(
+    crew = Crew(
         settings=settings,
-        shared=shared,
-        agenda=agenda,
-        frontier=frontier,
+        queues=frontier.queues,
         pool=pool,
         reading=reading,
         unloader=unloader,
+        allowance=allowance,
+        suspects=ground.suspects,
+        records=ground.records,
+    )
+    return Crawl(
+        shared=shared,
+        agenda=agenda,
+        frontier=frontier,
+        crew=crew,
         lines=lines,
         checkpointer=checkpointer,
-        budget=budget,
-        suspects=ground.suspects,
-        steering=steering,
-        moves=moves,
-        records=ground.records,
+        helm=Helm(steering, moves, node),
         observers=observers,
-        notes=notes,
         close=lambda well: ground.close(well=well),
-        member=node,
     )
 
 
-def _budgets(ground: Ground, mission: Mission) -> tuple[PageBudget, ByteLimit]:
+def _allowance(ground: Ground, mission: Mission, pool: FetcherPool) -> Allowance:
     """What all runs together may fetch; a revisit begins to count anew."""
     settings, shared = ground.settings, ground.shared
     if mission.again:
@@ -266,16 +263,13 @@ def _budgets(ground: Ground, mission: Mission) -> tuple[PageBudget, ByteLimit]:
         shared.counters.load({name: value for name, value in kept if name not in {SPENT, RECEIVED}})
     counted = shared.counters.snapshot()
     budget = PageBudget(settings.crawl.max_pages, counted.get(SPENT, 0))
-    return budget, ByteLimit(settings.limits.bytes, counted.get(RECEIVED, 0), shared.bell.ring)
+    received = ByteLimit(settings.limits.bytes, counted.get(RECEIVED, 0), shared.bell.ring)
+    return Allowance(budget, received, shared.bell.ring, pool.wake_one)
 
 
-def _pages(lines: Sequence[StorageLine]) -> StorageLine:
-    return next(line for line in lines if line.name == PageBook.name)
-
-
-def _moves(ground: Ground, frontier: Frontier, steering: Steering, lines: Sequence[StorageLine]) -> Moves:
+def _moves(ground: Ground, frontier: Frontier, steering: Steering, lines: StorageLines) -> Moves:
     state = moves_state_of(ground.header.parts if ground.header else {})
-    return Moves(ground.shared, frontier, steering, _pages(lines), ground.directory / QUEUES / PAGES, state)
+    return Moves(ground.shared, frontier, steering, lines.named(PageBook.name), ground.directory / QUEUES / PAGES, state)
 
 
 def _refuse_alone(directory: Path) -> None:
@@ -313,37 +307,6 @@ def _cluster(ground: Ground, node: Node | None) -> Cluster | None:
     )
 
 
-def _recrawl(ground: Ground, mission: Mission, frontier: Frontier, notes: list[str], *, whole: bool) -> Recrawl | None:
-    if not _cycle(ground, mission):
-        return None
-    return Recrawl(
-        ground.directory / QUEUES / PAGES,
-        _asked_again(mission, frontier),
-        ground.settings.recrawl.most_gone,
-        notes.append,
-        ground.normalizer.parse,
-        whole=whole,
-        limits=limits_of(ground.settings),
-        wall=ground.shared.clock.wall,
-        current=ground.settings.recrawl.current,
-        share=ground.settings.recrawl.share,
-        state=ground.header.parts.get(Recrawl.name, {}) if ground.header else {},
-    )
-
-
-def _asked_again(mission: Mission, frontier: Frontier) -> list[URLMessage] | None:
-    """The start URLs of a revisit; None: there is none, or an earlier run has begun it."""
-    if not mission.again:
-        return None
-    return [
-        URLMessage(url) for url in mission.urls if not frontier.book.waits(url.host)
-    ]  # else it may be among what waits there
-
-
-def _cycle(ground: Ground, mission: Mission) -> int:
-    return (ground.header.cycle if ground.header else 0) + mission.again
-
-
 def _lander(ground: Ground, frontier: Frontier, order: CrawlOrder | None, memory: MemoryBudget) -> Lander:
     settings, text = ground.settings, wants_text(ground.settings)
     shared = ground.shared
@@ -365,7 +328,7 @@ def _checkpointer(  # noqa: PLR0917
     ground: Ground,
     mission: Mission,
     frontier: Frontier,
-    lines: Sequence[StorageLine],
+    lines: StorageLines,
     apart: StoragesApart,
     addresses: AddressRule,
     scope: Scope | None,
@@ -382,7 +345,7 @@ def _checkpointer(  # noqa: PLR0917
         scope_hosts=[],
         restrict_to=ground.settings.crawl.restrict_to,
         start_urls=list(mission.start_urls),
-        cycle=_cycle(ground, mission),
+        cycle=cycle_of(ground, mission),
         missed=apart.missed(again=mission.again),
         following=following,
         parts=ground.header.parts if ground.header else {},
@@ -402,19 +365,14 @@ def _checkpointer(  # noqa: PLR0917
     )
 
 
-def _follow_changes(  # noqa: PLR0917
-    steering: Steering, frontier: Frontier, lander: Lander, budget: PageBudget | None, bytes_left: ByteLimit, ground: Ground
-) -> None:
-    """Settings that change while it runs reach the parts that go by them."""
+def _follow_changes(steering: Steering, frontier: Frontier, lander: Lander, allowance: Allowance, *, alone: bool) -> None:
+    """Settings that change while it runs reach the parts that go by them. ``alone``: else all agents together count pages."""
 
     def tell(now: Config) -> None:
-        frontier.queues.change(now.frontier)
+        frontier.turns.change(now.frontier)
         lander.max_depth = now.crawl.max_depth
-        bytes_left.change(now.limits.bytes)
-        if budget is None:  # several agents have one
-            return
-        budget.change(now.crawl.max_pages)
-        if budget.exhausted:
-            ground.shared.bell.ring("closespider_pagecount")
+        allowance.received.change(now.limits.bytes)
+        if alone:
+            allowance.change(now.crawl.max_pages)
 
     steering.limits.tell = tell

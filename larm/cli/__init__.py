@@ -98,6 +98,9 @@ def _failure(error: BaseException, call: Call) -> int:
 
 
 def _usage(error: click.ClickException) -> int:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):  # a group of commands, and none was named
+        error.show()
+        return 2
     context = getattr(error, "ctx", None)
     complain(f"{error.format_message()} ('{context.command_path if context else 'larm'} -?' lists the options)")
     return 2

@@ -1,11 +1,9 @@
-"""``larm crawl``: options in, a Crawl run to its end, an exit status. Main thread only."""
+"""``larm crawl``: from options to settings, and where to begin; `larm.cli.running` does the rest. Main thread only."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,18 +11,15 @@ import click
 import msgspec
 
 from larm.building.start_urls import may_be_start, read_starts, with_starts
-from larm.cli.call import Call, here, with_call
+from larm.cli.call import Call, with_call
 from larm.cli.options import LarmCommand, config_options, directory_option, effective
-from larm.cli.signals import INTERRUPTED, stopping_by_signal
+from larm.cli.running import run
 from larm.cli.terminal import complain, is_terminal, say
 from larm.errors import ConfigError, StorageError, UsageError
 from larm.model.url import BadUrl
 
 if TYPE_CHECKING:
     from larm.config import Config
-    from larm.monitor.display import Display
-    from larm.monitor.snapshot import Snapshot
-    from larm.river.crawl import Ending
 
 _KEYS = {
     "start": "crawl.start",
@@ -48,12 +43,6 @@ _KEYS = {
     "agents": "cluster.agents",
 }
 """Parameter of `crawl` -> key of config.yaml."""
-_TOLD = 20
-"""Failed start URLs that are told one by one: a screen of them."""
-_FILES = 300
-"""That are open beside the connections: some 50 logs and databases; the index and its merges have most of the others."""
-_FEWEST = 100
-"""With which a crawl begins: one of a single host opens some 80, and one that can't open its databases has nothing to tell."""
 _NO_START = (
     "no start URL. Usage: larm crawl URL|PATH|@FILE ... [-restrictto REGEX] [--dir DIR]; 'larm crawl -?' shows all options"
 )
@@ -150,7 +139,7 @@ def crawl(
     config, notes = _with_starts(config, directory, from_command_line=bool(given["start"]))
     if given["start"] and not (add or fresh) and (note := _ask_about_another_site(config, directory)):
         notes, fresh = [*notes, note], True
-    return _run(config, directory, notes, fresh=fresh, quiet=quiet, verbose=call.verbose)
+    return run(config, directory, notes, fresh=fresh, quiet=quiet, verbose=call.verbose)
 
 
 def _chain(chain: Sequence[str], *, no_index: bool, warc: bool) -> list[str]:
@@ -251,111 +240,3 @@ def _ask_about_another_site(config: Config, directory: Path) -> str:
     if not click.confirm("larm: add it to this crawl?", err=True):
         raise UsageError("nothing was started; --dir names another directory")
     return ""
-
-
-def _run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, quiet: bool, verbose: bool) -> int:
-    from larm.kit.processes.open_files import enough_open_files
-    from larm.reading.ahead import reader_ahead
-
-    wanted = config.fetch.threads * config.fetch.transfers + _FILES
-    fewer = "fewer requests at a time (fetch.threads, fetch.transfers)"
-    notes = [*notes, *enough_open_files(wanted, _FEWEST, "a crawl", fewer)]
-    ahead = reader_ahead(config.processing)  # before all else is loaded
-    try:
-        from larm.building.wiring import build_crawl
-        from larm.kit.clock import SystemClock
-        from larm.kit.garbage import collect_rarely
-
-        river = build_crawl(config, directory, fresh=fresh, ahead=ahead)
-    except BaseException:
-        if ahead is not None:
-            ahead.close()
-        raise
-    collect_rarely()
-    clock = SystemClock()
-    display, tell = None, None
-    told = len(river.notes)
-    if not quiet:
-        from larm.monitor.display import Display
-
-        for note in (*notes, *river.notes):
-            say(note)
-        interval = float(config.monitor.plain_interval)
-        display = Display(river.snapshot, clock, sys.stderr, plain_interval=interval, verbose=verbose, here=here)
-        river.on_second = river.on_end = display.refresh
-        if display.live:
-            tell = partial(_interrupt, display)
-    try:
-        with stopping_by_signal(river.stop, tell) as signals:
-            ending = river.run()
-    finally:
-        if display:
-            display.close()
-    now = river.snapshot()
-    said = _sentences(directory, config, now, ending, river.notes[told:])
-    if not quiet:
-        for sentence in said:
-            say(sentence)
-        if verbose:
-            _tell_figures(now, ending, clock.wall())
-    _tell_failed(ending.failed_starts, directory)
-    return _status(ending, interrupted=bool(signals))
-
-
-def _interrupt(display: Display, text: str) -> None:
-    display.interrupt(lambda: say(text))
-
-
-def _sentences(directory: Path, config: Config, now: Snapshot, ending: Ending, notes: Sequence[str]) -> list[str]:
-    """What is to be said at the end; ``larm stats`` and the monitor say it again."""
-    from larm.enquiries.left_out import left_out
-    from larm.monitor.outcome import next_step, outcome
-    from larm.monitor.reporter import note_sentences
-
-    said = list(notes)
-    try:
-        said += left_out(directory, config, now)
-    except StorageError as error:
-        said.append(str(error))
-    said += outcome(now, ending.reason, str(directory), ending.slowest)
-    try:
-        note_sentences(directory, [*said, *ending.failed_starts[:_TOLD]])
-    except StorageError as error:
-        said.append(str(error))
-    then = next_step(now, ending.reason)
-    return [*said, then] if then else said
-
-
-def _tell_figures(now: Snapshot, ending: Ending, wall: float) -> None:
-    from larm.monitor.summary import summary, summary_lines
-
-    with suppress(OSError):
-        click.echo("\n".join(summary_lines(summary(now, ending.reason, wall))), err=True)
-
-
-def _tell_failed(lines: Sequence[str], directory: Path) -> None:
-    """Also with -q, and where other start URLs were fetched: it is what the user asked for."""
-    for line in lines[:_TOLD]:
-        complain(line)
-    if len(lines) > _TOLD:
-        complain(f"{len(lines) - _TOLD:,} more start URLs failed: {directory / 'logs' / 'starts.log'}")
-
-
-def _status(ending: Ending, *, interrupted: bool) -> int:
-    if ending.error is not None:
-        complain(str(ending.error))
-        return ending.error.exit_status
-    if ending.reason == "shutdown":
-        if interrupted:  # whoever stopped it by larm ctl, or on the monitor, was answered there
-            say("interrupted; the same command continues the crawl")
-        return INTERRUPTED
-    if ending.reason == "failed":
-        return 1
-    if ending.reason == "disk_nearly_full":
-        complain("stopped before the disk is full (limits.disk); make room and run the same command again")
-        return 3
-    if not ending.start_fetched:
-        advice = "" if ending.failed_starts else "; 'larm why URL' says what became of it"
-        complain(f"no start URL could be fetched{advice}")
-        return 4
-    return 0

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from larm.cli.terminal import shown
+from larm.kit.counted import counted
 from larm.monitor.cluster_line import cluster_line
 from larm.monitor.display import details
 from larm.monitor.printable import harmless, printable
@@ -28,7 +29,7 @@ def report_rows(report: Report, *, verbose: bool) -> list[tuple[str, object]]:
     now = report.figures
     rows: list[tuple[str, object]] = [
         ("state", f"{report.state}, for {duration(now.elapsed)}, process {report.pid}"),
-        ("pages", f"{now.pages_run:,} in this run, {now.pages:,} in all, {now.errors:,} errors"),
+        ("pages", f"{now.pages_run:,} in this run, {now.pages:,} in all, {counted(now.errors, 'error')}"),
         ("speed", f"{report.pages_per_second:.1f} pages/s, {size(report.bytes_per_second)}/s"),
         ("queued", f"{now.queued:,}, {now.in_flight:,} in the air"),
         ("hosts", f"{now.hosts_known:,} known, {now.hosts_queued:,} with URLs, {now.hosts_given_up:,} given up"),
@@ -45,7 +46,7 @@ def report_line(report: Report) -> str:
     """A line of `larm ctl watch`."""
 
     now = report.figures
-    pages = f"{now.pages:,} pages ({report.pages_per_second:.1f}/s), {now.errors:,} errors"
+    pages = f"{counted(now.pages, 'page')} ({report.pages_per_second:.1f}/s), {counted(now.errors, 'error')}"
     queue = f"{now.queued:,} queued, {now.in_flight:,} in the air"
     return shown(f"{duration(now.elapsed)}  {report.state}: {pages}, {queue}; limited by {report.limited_by}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -97,7 +97,7 @@ def serve(
     if network is not None:
         overrides = (*overrides, f"network.name={network}")
     _refuse_others(directories)
-    notes = enough_open_files(CONNECTIONS + _FILES, _FEWEST, "a server")
+    notes = [*enough_open_files(CONNECTIONS + _FILES, _FEWEST, "a server"), *(_to_come(root) if root is not None else ())]
     settings = effective(directories[0] if directories else Path(), file, overrides)
     peers = _peers(settings.peers, peer, registrar, registrars, shared)
     if peers.only and public_search:
@@ -206,6 +206,15 @@ def _here(root: Path | None, *, needed: bool) -> tuple[Path, ...]:
         raise UsageError("no crawl in the current directory; larm serve DIR names one, --root FOLDER many")
     existing(root, "--root names the folder that has the directories of crawls")
     return ()
+
+
+def _to_come(root: Path) -> Iterator[str]:
+    """Of folders that have the settings of a crawl that never ran: they are not served, nor started by a schedule."""
+    from larm.building.marker import MARKER
+
+    for each in sorted(existing(root, _NAMED).glob(f"*/{CONFIG_FILE}")):
+        if not is_there(each.with_name(MARKER)):
+            yield f"{each} is of no crawl yet: a crawl in {each.parent} begins it, or name {each.parent} itself"
 
 
 def _refuse_others(directories: Sequence[Path]) -> None:

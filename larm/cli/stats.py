@@ -13,6 +13,7 @@ from larm.cli.call import Call, with_call
 from larm.cli.options import LarmCommand, directory_option
 from larm.cli.terminal import as_json, shown
 from larm.errors import StorageError, UsageError
+from larm.kit.counted import counted
 from larm.kit.disk.disk_failure import disk_failure
 
 _STALE = 60.0
@@ -137,7 +138,7 @@ def rows(report: dict[str, Any], wall: float, *, verbose: bool) -> list[tuple[st
     if verbose:
         shown += report.get("stats", {}).items()
     shown += [("at its end", sentence) for sentence in report.get("said", ())]
-    shown += _left(figures, said=not report.get("said"), verbose=verbose)
+    shown += _left(figures, said=bool(report.get("said")), verbose=verbose)
     if verbose:
         shown += cpu_rows(figures.get("cpu", {}), figures.get("pages_run", 0))
         for thread in figures.get("threads", ()):
@@ -173,7 +174,7 @@ def graph_rows(directory: Path, *, verbose: bool) -> list[tuple[str, object]]:
         if graph is None:
             return missing
         known = f"{graph.pages:,} pages, {graph.nodes - graph.pages:,} that were not fetched"
-        links = f"{graph.links:,}; {graph.dangling:,} pages without"
+        links = f"{graph.links:,}; {counted(graph.dangling, 'page')} without"
         best = [(f"rank {rank:.2f}", url) for url, rank in graph.top(10)] if verbose else []
     except StorageError as error:
         return [("link graph", error)]

@@ -119,7 +119,8 @@ def _read(file: Path, directory: Path | None) -> dict[str, Any]:
     try:
         text = read_text(file)
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{file}: can't read the configuration: {error}") from error
+        why = (isinstance(error, OSError) and error.strerror) or error
+        raise ConfigError(f"{file}: can't read the configuration: {why}") from error
     tree = _yaml(text, str(file))
     if tree is None:
         return {}

@@ -22,7 +22,7 @@ class Fetch(Section, frozen=True):
     """Transfers."""
 
     threads: Positive = 2  # one thread does what it can before the next begins; 16 halve the speed (the GIL)
-    transfers: Positive = 32  # at a time in each thread: more than a host is asked at a time, so that one thread serves it
+    transfers: Positive = 128  # at a time in each thread: with both, 500 pages/s of hosts that take half a second for one
     timeout: Seconds = Seconds(75)  # a whole request (LARM-15)
     connect_timeout: Seconds = Seconds(20)  # or a dead host holds a transfer for the whole time-out
     page_size: ByteSize = ByteSize(20_000_000)  # decoded bytes of a body; real index pages have up to 13 MB (LARM: 2 MB)

@@ -24,7 +24,7 @@ class SearchFields(Section, frozen=True):
 class Search(Section, frozen=True):
     """How pages are ranked. Takes effect at once: nothing is indexed again."""
 
-    candidates: Positive = 200  # pages that tantivy proposes, to be weighed (YIOOP-54)
+    candidates: Positive = 100  # pages that tantivy proposes, to be weighed (YIOOP-54)
     fields: SearchFields = SearchFields()
     tie: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.4  # what further fields and forms count beside the best one
     other_forms: Factor = 0.9  # what a form counts that was not typed

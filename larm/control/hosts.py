@@ -97,7 +97,7 @@ def _state(host: Host, settings: Frontier, now: float, addresses: SharedAddresse
         (host.blocked, "blocked"),
         (host.frozen, "moving"),
         (host.dormant, "given up"),
-        (host.requests >= host.most_requests(settings), "fetching"),
+        (host.is_full(settings), "fetching"),
         (host.backoffs and ready > now, "left alone"),
         (host.errors > settings.errors and ready > now, "errors"),
         (host.robots_tasks or (host.parked and not len(host.queue)), "robots.txt"),

@@ -16,7 +16,7 @@ first of them takes its place in the index.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -107,27 +107,53 @@ class Aliases:
         for visit, made in zip(pages, prints, strict=True):
             if visit.document is not None and visit.document.index:
                 read[id(visit)] = _row(visit, visit.document, made)
-        view = _View(self._open_table(), list(read.values()), visits)
+        again = self._take_out(visits, read)
+        rows = [row for row in read.values() if not again.get(row.key)]
+        view = _View(self._open_table(), rows, [visit for visit in visits if not again.get(_key(visit))])
         if not view.special:
-            return self._settle_new(visits, read, view)
+            return self._settle_new(visits, read, view, again)
         out: list[Visit] = []
-        for special, group in groupby(visits, lambda visit: visit.url is not None and visit.url.fingerprint in view.special):
+        for special, group in groupby(visits, lambda visit: _key(visit) in view.special):
             some = list(group)
             if special:
-                out += [each for visit in some for each in self._settle_alone(visit, read.get(id(visit)))]
+                out += [each for visit in some for each in self._settle_alone(visit, read.get(id(visit)), again)]
             else:
-                rows = [read[id(visit)] for visit in some if id(visit) in read]
-                out += self._settle_new(some, read, _View(self._open_table(), rows, some))
+                rows = [read[id(visit)] for visit in some if id(visit) in read and not again.get(_key(visit))]
+                out += self._settle_new(some, read, _View(self._open_table(), rows, some), again)
         return out
 
-    def _settle_new(self, visits: Sequence[Visit], read: Mapping[int, AliasRow], view: _View) -> list[Visit]:
+    def _take_out(self, visits: Sequence[Visit], read: Mapping[int, AliasRow]) -> dict[int, AliasRow | None]:
+        """Of revisited pages those that led and that nobody follows: who has another text leaves the table, all at once, and is
+        None; of who leads on, what the table says of it."""
+        rows = [read[id(visit)] for visit in visits if visit.revisited and id(visit) in read]
+        times = Counter(map(_key, visits)) if rows else Counter[int]()
+        new = {row.key: row for row in rows if times[row.key] == 1 and row.canonical in (0, row.key)}
+        if not new:
+            return {}
+        table = self._open_table()
+        known = {key: decode_row(entry.data) for key, entry in table.get_many(new).items() if entry.first == key}
+        again = {key: row if _same(row, new[key]) else None for key, row in known.items() if row.canonical in (0, key)}
+        changed = {key for key, row in again.items() if row is None}
+        followed = table.followed(changed) if changed else set()
+        table.remove(sorted(changed - followed))
+        return {key: row for key, row in again.items() if key not in followed}
+
+    def _settle_new(
+        self, visits: Sequence[Visit], read: Mapping[int, AliasRow], view: _View, again: Mapping[int, AliasRow | None]
+    ) -> list[Visit]:
+        """``again``: see `_take_out`."""
         out: list[Visit] = []
         for visit in visits:
             found = read.get(id(visit))
             if found is None or visit.url is None:
                 out.append(visit)
-                continue
-            self._enter(view, visit, found, out)
+            elif (same := again.get(found.key)) is not None:
+                out.append(msgspec.structs.replace(visit, group=same.group))
+            else:
+                before = len(out)
+                self._enter(view, visit, found, out)
+                if found.key in again and len(out) == before:
+                    out.append(_gone(visit.url))
         view.write()
         return out
 
@@ -208,7 +234,7 @@ class Aliases:
 
     # -- where something of the page, or for it, is there already
 
-    def _settle_alone(self, visit: Visit, row: AliasRow | None) -> list[Visit]:
+    def _settle_alone(self, visit: Visit, row: AliasRow | None, again: Collection[int]) -> list[Visit]:
         url, table = visit.url, self._open_table()
         if url is None:
             return [visit]
@@ -225,7 +251,7 @@ class Aliases:
         view = _View(table, [row], [visit])
         self._enter(view, visit, row, out)
         view.write()
-        if old is not None and not out:
+        if (old is not None or row.key in again) and not out:
             out.append(_gone(url))
         if old is not None and old.first == old.key:
             self._follow_anew(old.key, out)
@@ -408,6 +434,10 @@ def _careless(row: AliasRow, lead: AliasRow) -> bool:
 def _waits_for(key: int) -> int:
     """The mark of who names a page that is not there;"""
     return xxhash.xxh3_64_intdigest(key.to_bytes(8), seed=_WAITING) >> 1
+
+
+def _key(visit: Visit) -> int:
+    return visit.url.fingerprint if visit.url is not None else -1
 
 
 def _gone(url: Url | None) -> Visit:

@@ -18,6 +18,7 @@ cdef enum:
     SPACE = 32
     DRAWERS = 128
     SHORT = 64  # features; of a text with fewer all are looked at for the memory
+    SPOKEN = 4  # digits: of a year
 
 cdef uint64_t C1 = 0x9E3779B97F4A7C15ULL, C2 = 0xC2B2AE3D27D4EB4FULL, C3 = 0xFF51AFD7ED558CCDULL
 cdef uint64_t REST = (<uint64_t> 1 << 57) - 1  # of a hash, without the number of its drawer
@@ -114,10 +115,12 @@ cdef class Memory:
             count -= 1
         return count
 
-    cdef void blur(self) noexcept:
-        """All words of ASCII with digits are the same, but for their lengths."""
-        cdef Py_ssize_t begin, end = 0
+    cdef Py_ssize_t blur(self, bint identifiers) noexcept:
+        """Words of ASCII with digits are the same, but for their lengths: short numbers, and others if asked. Returns how many
+        bytes the others have."""
+        cdef Py_ssize_t begin, end = 0, n, found = 0
         cdef const uint8_t *text = self.text
+        cdef bint number
         memcpy(self.blurred, text, self.used)
         while end < self.used:  # the last byte is none of a word
             if not c"0" <= text[end] <= c"9":  # nearly all
@@ -128,15 +131,23 @@ cdef class Memory:
                 begin -= 1
             while _is_of_word(text[end]):
                 end += 1
-            memset(self.blurred + begin, c"0", end - begin)
+            number = end - begin <= SPOKEN
+            for n in range(begin, end if number else begin):
+                number &= text[n] <= c"9"
+            if not number:
+                found += end - begin
+            if number or identifiers:
+                memset(self.blurred + begin, c"0", end - begin)
+        return found
 
-    cdef tuple look(self, Py_ssize_t count):
+    cdef tuple look(self, Py_ssize_t count, bint links):
         """How many features are looked at, and how many of them were not known: of a quarter of the places, chosen by what
         stands there."""
         cdef Py_ssize_t n, looked = 0, news = 0
         cdef const uint8_t *at
         cdef uint64_t mixed
-        self.blur()
+        if 2 * self.blur(True) > self.used and count >= SHORT and not links:
+            self.blur(False)
         for n in range(count):
             at = self.blurred + self.places[n]
             if count < SHORT or not (2 * at[1] ^ at[0] ^ at[2] >> 1) & 3:
@@ -150,7 +161,7 @@ cdef class Memory:
             self.table[mixed & self.mask] = <uint16_t> (mixed >> 48) | 1
         return looked, news
 
-    cdef tuple measure(self, bytes text):
+    cdef tuple measure(self, bytes text, bint links):
         """One text."""
         cdef Py_ssize_t n, count
         cdef uint64_t[DRAWERS] low
@@ -167,7 +178,7 @@ cdef class Memory:
                 low[mixed >> 57] = rest
         for n in range(DRAWERS):  # a byte of the smallest hash of each; 0 for an empty one
             sketch[n] = 0 if low[n] == EMPTY else <uint8_t> (low[n] % 255 + 1)
-        return count, _simhash(low), <bytes> sketch[:DRAWERS], self.look(count)
+        return count, _simhash(low), <bytes> sketch[:DRAWERS], self.look(count, links)
 
 
 cdef uint64_t _simhash(const uint64_t *low) noexcept:
@@ -190,6 +201,6 @@ cdef uint64_t _simhash(const uint64_t *low) noexcept:
     return found
 
 
-def measured(texts, Memory memory not None):
+def measured(texts, Memory memory not None, bint links):
     """Of each text: the count of its features, their simhash and sketch, and its news."""
-    return [memory.measure(text.encode("utf-8", "surrogatepass")) for text in texts]
+    return [memory.measure(text.encode("utf-8", "surrogatepass"), links) for text in texts]

@@ -18,6 +18,7 @@ from larm.duplicates.likeness import DRAWERS, Measured
 
 _WINDOW = 16
 _SHORT = 64  # features; a quarter of a text with fewer would say too little
+_SPOKEN = 4  # digits: of a year
 _BATCH = 200_000  # bytes of texts that go through numpy at a time: some 5 MB there
 _SPACE, _END = 32, 0
 _REST = np.uint64((1 << 57) - 1)  # of a hash, without the number of its drawer
@@ -59,7 +60,7 @@ class Memory:
         return found
 
 
-def measured(texts: Sequence[str], memory: Memory) -> list[Measured]:
+def measured(texts: Sequence[str], memory: Memory, links: bool) -> list[Measured]:
     """Of each text: the count of its features, their simhash and sketch, and its news."""
     made: list[Measured] = []
     part: list[bytes] = []
@@ -68,16 +69,16 @@ def measured(texts: Sequence[str], memory: Memory) -> list[Measured]:
         part.append(text.encode("utf-8", "surrogatepass").translate(FOLD))
         size += len(part[-1])
         if size >= _BATCH:
-            made += _read(part, memory)
+            made += _read(part, memory, links)
             part, size = [], 0
-    return made + _read(part, memory) if part else made
+    return made + _read(part, memory, links) if part else made
 
 
-def _read(folded: Sequence[bytes], memory: Memory) -> list[Measured]:
+def _read(folded: Sequence[bytes], memory: Memory, links: bool) -> list[Measured]:
     joined = np.frombuffer(b"".join((b"\0 ", b"\0 ".join(folded), b"\0", bytes(_WINDOW))), np.uint8)
     joined = _squeezed(joined)
     places, counts = _places(joined, len(folded))
-    return _summed(_hashes(joined, places), counts, _news(joined, places, counts, memory))
+    return _summed(_hashes(joined, places), counts, _news(joined, places, counts, memory, links))
 
 
 def _squeezed(joined: NDArray[np.uint8]) -> NDArray[np.uint8]:
@@ -102,9 +103,11 @@ def _places(joined: NDArray[np.uint8], pages: int) -> tuple[_Numbers, list[int]]
     return np.concatenate([places[begin : begin + count] for begin, count in zip(first, counts, strict=True)]), counts
 
 
-def _news(joined: NDArray[np.uint8], places: _Numbers, counts: Sequence[int], memory: Memory) -> list[tuple[int, int]]:
+def _news(
+    joined: NDArray[np.uint8], places: _Numbers, counts: Sequence[int], memory: Memory, links: bool
+) -> list[tuple[int, int]]:
     """Of a quarter of the places, chosen by what stands there; of all of a short text."""
-    blurred = _blurred(joined)
+    blurred = _blurred(joined, counts, links)
     # what stands there, twice the byte after it and half of the one after that
     mixed = blurred[1:-1] + blurred[1:-1]
     mixed ^= blurred[:-2]
@@ -117,14 +120,22 @@ def _news(joined: NDArray[np.uint8], places: _Numbers, counts: Sequence[int], me
     return memory.news(_hashes(blurred, places.take(which)), np.diff(bounds).tolist())
 
 
-def _blurred(joined: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """All words of ASCII with digits are the same, but for their lengths: numbers, dates, identifiers."""
+def _blurred(joined: NDArray[np.uint8], counts: Sequence[int], links: bool) -> NDArray[np.uint8]:
+    """Words of ASCII with digits are the same, but for their lengths: numbers, dates, identifiers. Where most of a text of some
+    length is identifiers and long numbers, they are what it has to say, unless it is that of links."""
     digit = (joined >= 0x30) & (joined <= 0x39)
-    inside = digit | ((joined >= 0x61) & (joined <= 0x7A))
-    words = np.cumsum(~inside)
-    numbered = np.zeros(int(words[-1]) + 1, bool)
-    numbered[words[digit]] = True
-    return np.where(inside & numbered[words], np.uint8(0x30), joined)
+    letter = (joined >= 0x61) & (joined <= 0x7A)
+    words = np.cumsum(~(digit | letter))
+    digits, letters = (np.bincount(words[each], minlength=int(words[-1]) + 1) for each in (digit, letter))
+    numbers = (digits > 0) & (digits <= _SPOKEN) & (letters == 0)
+    identifier = ((digits > 0) & ~numbers)[words] & (digit | letter)
+    ends = np.flatnonzero(joined == _END)[: len(counts) + 1]
+    said = np.diff(np.cumsum(identifier)[ends]) * 2 > np.diff(ends) - 1
+    said &= (np.array(counts) >= _SHORT) & (not links)
+    spoken = np.zeros(len(joined), bool)
+    spoken[: ends[-1]] = np.repeat(said, np.diff(ends))
+    same = (identifier & ~spoken) | (numbers[words] & digit)
+    return np.where(same, np.uint8(0x30), joined)
 
 
 def _hashes(data: NDArray[np.uint8], places: _Numbers) -> _Words:

@@ -1,7 +1,7 @@
 """NoveltyJudge: does a page say anything that others of this crawl had not said before?
 
 Asked where pages have been read, on the threads that fetch and read, so that it is known before the page's links go on. Three
-things count: pieces of the main text (digits are all the same, for a calendar has always one more), of the rest of the text
+things count: pieces of the main text (numbers are all the same, for a calendar has always one more), of the rest of the text
 where there is little main text, and words of the title. What a page repeats of its own address is nothing of its own.
 """
 
@@ -60,13 +60,13 @@ class NoveltyJudge:
         documents = [visit.document or Document("") for visit in visits]
         lists = [n for n, each in enumerate(documents) if each.other_text and len(each.raw_text) < SHORT]
         texts = [own_text(visit.url, each.raw_text) for visit, each in zip(visits, documents, strict=True)]
-        texts += [own_text(visits[n].url, documents[n].other_text) for n in lists]
+        other_texts = [own_text(visits[n].url, documents[n].other_text) for n in lists]
         with self._lock:
             if self._memory is None:
                 self._memory = new_memory()
             prints = fingerprints(texts, self._memory)
+            others = dict(zip(lists, fingerprints(other_texts, self._memory, links=True), strict=True))
             titled = [self._new_title(visit, each.title) for visit, each in zip(visits, documents, strict=True)]
-        others = dict(zip(lists, prints[len(visits) :], strict=True))
         return [(prints[n], _novelty(visit, prints[n], others.get(n), titled=titled[n])) for n, visit in enumerate(visits)]
 
     def _new_title(self, visit: Visit, title: str) -> bool:

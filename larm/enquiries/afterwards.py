@@ -30,7 +30,7 @@ from larm.building.state import (
 )
 from larm.config import Config
 from larm.duplicates.lookup import Kin, Leads, kin_of
-from larm.enquiries.explain import explain, waits_of
+from larm.enquiries.explain import explain, robots_troubles, waits_of
 from larm.enquiries.forgetting import undoing
 from larm.enquiries.reindex import Reindexed, reindex
 from larm.enquiries.verdict import Facts, verdict
@@ -38,9 +38,9 @@ from larm.errors import StorageError, UsageError
 from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
 from larm.frontier.hosts import HostBook
-from larm.frontier.queues import HostQueues
 from larm.frontier.robots.desk import RobotsDesk
 from larm.frontier.traps.desk import TrapDesk
+from larm.frontier.turns import Turns
 from larm.graph.reader import open_graph
 from larm.index.membership import is_indexed
 from larm.index.schema import index_exists
@@ -121,7 +121,7 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
         state.seen.assume(state.fresh)  # a crawl may be running, and about to write it
         book = HostBook(state.store, settings.frontier, clock)
         tally = Tally(lambda: None)
-        desk = RobotsDesk(book, HostQueues(book, settings.frontier, clock, tally, lambda: None), settings.robots, clock, tally)
+        desk = RobotsDesk(book, Turns(book, settings.frontier, clock, tally, lambda: None), settings.robots, clock, tally)
         scope = scope_of(as_before(settings, state.header), normalizer_of(settings, directory, [text]), state.header)
         folders = file_rules(settings.files, directory, state.header.start_urls if state.header else ())
         traps = TrapDesk(book, settings.filters.traps, tally)
@@ -137,7 +137,7 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
             page,
             _searchable(directory, url, kin),
             {name: reason for name, reason in refusals if reason is not None},
-            waits_of(url, book, directory),
+            waits_of(url, book, robots_troubles(directory)),
             bool(links),
             clock.wall(),
             _elsewhere(directory, url),
@@ -196,7 +196,7 @@ def _page_row(directory: Path, key: int) -> PageRow | None:
 def _dates(page: PageRow | None) -> list[tuple[str, str]]:
     if page is None:
         return []
-    dates = [("fetched", page.fetched), ("last asked", page.last.asked), ("same answer since", page.last.since)]
+    dates = [("fetched", page.came), ("last asked", page.last.asked), ("same answer since", page.last.since)]
     return [(topic, minute(when)) for topic, when in dates if when]
 
 

@@ -5,15 +5,19 @@ Reads the last checkpoint of a crawl's directory and its logs; a crawl may be ru
 
 from __future__ import annotations
 
+import re
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+
+import msgspec
 
 from larm.building.state import LOGS
 from larm.config import Config
 from larm.enquiries.verdict import Waits
 from larm.errors import UsageError
+from larm.frontier.host import Host
 from larm.frontier.hosts import HostBook
 from larm.kit.disk.files import is_there
 from larm.kit.logs.log_file import with_parts
@@ -25,6 +29,7 @@ from larm.storage.reader import StoreLog
 
 _DAY = 86_400
 NOT_READ = "robots.txt was not read yet"
+_TROUBLE = re.compile(r"robots\.txt of (\S+): not yet \((.*?)\)|host (\S+) given up: (?:robots\.txt: )?(.*)")
 
 
 def explain(
@@ -49,42 +54,38 @@ def _folder_page(url: Url) -> list[Row]:
     return [("one page", f"with {url.normalised}; -s urls.folder_pages=false with --fresh takes them for two")]
 
 
-def waits_of(url: Url, book: HostBook, directory: Path) -> Waits:
-    """How it waits, if it does."""
+def waits_of(url: Url, book: HostBook, troubles: Mapping[str, str]) -> Waits:
+    """How it waits, if it does. ``troubles``: what `robots_troubles` says."""
     with book.lock:
         host = book.find_locked(url.host)
     if host is None:
         return Waits()
+    waits = waits_at(host, url, troubles)
+    places = [place_in(state, url) for state in queues_of(host).values()]
+    again = [each.not_before for each in host.delayed if each.message.url.normalised == url.normalised]
+    return msgspec.structs.replace(waits, place=max(places, default=0), until=book.wall(max([host.next_start, *again])))
+
+
+def waits_at(host: Host, url: Url, troubles: Mapping[str, str]) -> Waits:
+    """The same but for its place and its time, as they take long to find: is anything in its way?"""
     origin = host.robots.get(url.access.partition(":")[0])
     unknown = url.host != FILES and origin is not None and origin.rules is None
-    trouble = _robots_trouble(url.host, directory) if unknown or host.dormant else ""
-    robots = (f"robots.txt could not be read ({trouble})" if trouble else NOT_READ) if unknown else ""
-    places = [place_in(state, url) for state in queues_of(host).values()]
-    again = [each for each in host.delayed if each.message.url.normalised == url.normalised]
-    next_at = max([host.next_start, *(each.not_before for each in again)])
+    trouble = troubles.get(url.host, "")
     return Waits(
-        place=max(places, default=0),
-        tries=max((each.message.tries for each in again), default=0),
-        robots=robots,
+        tries=max((each.message.tries for each in host.delayed if each.message.url.normalised == url.normalised), default=0),
+        robots=(f"robots.txt could not be read ({trouble})" if trouble else NOT_READ) if unknown else "",
         given_up=(trouble or "it did not answer") if host.dormant else "",
-        until=book.wall(next_at),
     )
 
 
-def _robots_trouble(host: str, directory: Path) -> str:
-    """What the log of robots.txt said last of a host that has none."""
-    heads = (f"robots.txt of {host}: not yet (", f"host {host} given up: ")
-    found = ""
+def robots_troubles(directory: Path) -> dict[str, str]:
+    """By host what the log of robots.txt said last of those that had none for some time."""
     path = directory / LOGS / "robots.log"
     if not is_there(path):
-        return ""
+        return {}
     with path.open(encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            for head in heads:
-                _, there, said = line.rstrip("\n").partition(head)
-                if there:
-                    found = said.partition(")")[0] if head is heads[0] else said.removeprefix("robots.txt: ")
-    return found
+        found = filter(None, map(_TROUBLE.search, lines))
+        return {each[1] or each[3]: each[2] or each[4] for each in found}
 
 
 def _page(url: Url, directory: Path) -> list[Row]:

@@ -20,7 +20,7 @@ import msgspec
 from larm.building.scoping import as_before, scope_of
 from larm.building.state import PAGES, QUEUES, forgotten_of, last_header
 from larm.config import Config
-from larm.enquiries.explain import NOT_READ, waits_of
+from larm.enquiries.explain import NOT_READ, robots_troubles, waits_at
 from larm.enquiries.fragment_check import FragmentCheck
 from larm.enquiries.stored_pages import StoredPage, StoredPages
 from larm.enquiries.verdict import Waits
@@ -122,11 +122,13 @@ class LinkCheck:
         self._found: dict[tuple[Kind, str], Finding] = {}
         self._verdicts: dict[int, tuple[Kind, int, str] | None] = {}
         self._links = self._unchecked = 0
-        self._in_vain = self._starts_in_vain(settings, directory)
+        self._store = BlockStore(directory / QUEUES, read_only=True)
+        self._hosts = HostBook(self._store, settings.frontier, SystemClock())
+        self._troubles = robots_troubles(directory)
 
     def run(self) -> Checked:
         """Look at all links."""
-        with self._pages:
+        with self._pages, closing(self._store):
             for address in self._pages.header.start_urls if self._pages.header else ():
                 if (url := self._parsed(address)) is not None:
                     self._follow(url, Referrer(START, ""))
@@ -150,12 +152,12 @@ class LinkCheck:
 
     def _follow(self, url: Url, referrer: Referrer) -> None:
         self._links += 1
-        if url.fingerprint not in self._known and url.fingerprint not in self._in_vain and not self._is_outside(url):
-            self._unchecked += 1
         judged = self._judge(url)
         if judged is not None:
             kind, status, why = judged
             self._note(kind, url.access, status, why, referrer)
+        elif url.fingerprint not in self._known:
+            self._unchecked += 1
 
     def _judge(self, url: Url) -> tuple[Kind, int, str] | None:
         key = url.fingerprint
@@ -164,28 +166,23 @@ class LinkCheck:
         return self._verdicts[key]
 
     def _verdict(self, url: Url) -> tuple[Kind, int, str] | None:
-        if why := self._in_vain.get(url.fingerprint):
-            return Kind.BROKEN, 0, why
         first = self._known.troubles.get(url.fingerprint)
         if first is None:
-            outside = url.fingerprint not in self._known and self._is_outside(url)
-            return (Kind.EXTERNAL, 0, "not checked: outside of the crawl") if outside else None
+            return None if url.fingerprint in self._known else self._unasked(url)
         last, address = self._end_of(first)
         if last is not None and (last.status >= 400 or last.why or last.moved):
             said = last.why or (_IN_A_CIRCLE if last.moved else cause_of_status(last.status))
             return Kind.BROKEN, last.status, f"redirects to {address}: {said}" if address else said
         return (Kind.REDIRECTED, first.status, address) if first.moved else None
 
-    def _starts_in_vain(self, settings: Config, directory: Path) -> dict[int, str]:
-        """Start URLs that were asked for and wait for another try, of which the page book has nothing; and why."""
-        starts = self._pages.header.start_urls if self._pages.header else ()
-        left = [url for url in map(self._parsed, starts) if url is not None and url.fingerprint not in self._known]
-        if not left:
-            return {}
-        with closing(BlockStore(directory / QUEUES, read_only=True)) as store:
-            book = HostBook(store, settings.frontier, SystemClock())
-            waits = [(url.fingerprint, waits_of(url, book, directory)) for url in left]
-        return {key: why for key, each in waits if (why := _trouble(each))}
+    def _unasked(self, url: Url) -> tuple[Kind, int, str] | None:
+        """Of one that the page book has nothing of: it is outside, or it waits, perhaps at a host that does not answer."""
+        if self._is_outside(url):
+            return Kind.EXTERNAL, 0, "not checked: outside of the crawl"
+        with self._hosts.lock:
+            host = self._hosts.find_locked(url.host)
+        why = "" if host is None else _trouble(waits_at(host, url, self._troubles))
+        return (Kind.BROKEN, 0, why) if why else None
 
     def _is_outside(self, url: Url) -> bool:
         return self._scope.explain(URLMessage(url)) is not None

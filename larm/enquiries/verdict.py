@@ -90,7 +90,7 @@ def verdict(facts: Facts) -> str:
 
 
 def _fetched(page: PageRow, facts: Facts) -> str:
-    when = f" {minute(page.fetched)}" if page.fetched else ""
+    when = f" {minute(page.came)}" if page.came else ""
     lost = "no, a processor failed on it" if PROCESSOR in page.cuts else "no, it asks not to be indexed (noindex)"
     if page.index:
         bare = facts.searchable == "yes" and page.stored and not page.known.text

@@ -16,16 +16,16 @@ from typing import Any
 import msgspec
 
 from larm.errors import StorageError
-from larm.frontier.hosts import ROW
+from larm.frontier.host_records import ROW
 from larm.frontier.mail import NO_MAIL, MailCut
 from larm.frontier.queue_row import QueueRow
 from larm.frontier.saved_host import HostCut
 from larm.frontier.standing import Standing, decode_standing
 from larm.kit.disk.block_store import BlockStore
 
-FORMAT, WITHOUT_MAIL = 3, 2
-"""Rises when a stored state can't be read as before: the last one knew no mail of hosts, and where there is none it still goes.
-"""
+FORMAT, WITHOUT_MAIL = 4, 2
+"""Rises when a stored state can't be read as before: 2 knew no mail of hosts, and where there is none it still goes; 3 had no
+marks of what of it was taken."""
 
 _HEADER, _FRESH, _STANDING = "crawl", "seen-delta", "standing"
 
@@ -129,7 +129,7 @@ class CheckpointFile:
             return None
         try:
             version = msgspec.msgpack.decode(data)["format"]
-            if version not in (WITHOUT_MAIL, FORMAT):
+            if not WITHOUT_MAIL <= version <= FORMAT:
                 raise StorageError(
                     f"{self.store}: the crawl's state has format {version}, this larm reads {FORMAT}; "
                     "use the larm that wrote it, or start over with --fresh"

@@ -18,6 +18,9 @@ from larm.model.message import URLMessage
 
 NEVER = float("inf")
 _ANY = 1_000_000  # there are not so many transfers
+_UNREAD = 32
+"""Pages of a host that may be a trap that are asked for before the first of them is read: of others there may be 1,500, and
+when it is known what they are worth, as many have been asked for in vain. What reads them is given as many at a time."""
 
 
 class OriginRobots(msgspec.Struct, frozen=True):
@@ -65,6 +68,7 @@ class Host:
         "robots_tasks",
         "running",
         "traps",
+        "unread",
     )
 
     def __init__(
@@ -87,6 +91,8 @@ class Host:
         """Requests that are out: number of the lease -> (message, is it for robots.txt)."""
         self.pending: dict[int, tuple[URLMessage, bool]] = {}
         """Leases that are out without a request: their pages wait to be read, or they for all else to be done."""
+        self.unread = 0
+        """Of these, so many were answered."""
         self.next_start = 0.0
         """No lease before this time."""
         self.health = health
@@ -133,6 +139,12 @@ class Host:
         if self.pace is not None and self.pace.per_host is not None:
             return self.pace.per_host
         return _ANY if self.key == FILES else settings.per_host
+
+    def is_full(self, settings: Settings) -> bool:
+        """No more may be asked for before something of it has come back."""
+        if self.requests >= self.most_requests(settings):
+            return True
+        return self.unread >= _UNREAD and self.traps is not None and self.traps.wary
 
     @property
     def waiting(self) -> int:

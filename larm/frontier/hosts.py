@@ -10,33 +10,26 @@ is held. Whoever is about to work on many hosts calls `warm` before it takes the
 
 from __future__ import annotations
 
-import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
-import msgspec
-
 from larm.config import Frontier as Settings
 from larm.config import Site
 from larm.errors import StorageError
-from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.host import Host
+from larm.frontier.host_records import ROW, HostRecords
 from larm.frontier.mail import Mail, Numbered
 from larm.frontier.politeness import next_start
 from larm.frontier.queue_row import EMPTY
-from larm.frontier.saved_host import HostCut, HostRow, SavedHost, cut_host, decode_host, fill_host
-from larm.frontier.traps.host_traps import HostTraps
-from larm.frontier.traps.saved import traps_of
+from larm.frontier.saved_host import HostCut, HostRow, SavedHost, cut_host, fill_host
 from larm.kit.disk.block_store import BlockStore
-from larm.kit.disk.caching_queue import CachingQueue, QueueState
-from larm.model.message import URLMessage, pack_messages, unpack_messages
+from larm.kit.disk.caching_queue import QueueState
+from larm.model.message import URLMessage
 from larm.model.sites import SiteTable
 from larm.seams import Clock, CrawlOrder
 
-ROW = "host/"
-"""Prefix of the keys of host rows in the store."""
 _CHUNK = 500
 """Hosts that are read or relieved at a time: a few milliseconds of the lock."""
 _LEAST_BLOCK = 20
@@ -67,11 +60,8 @@ class HostBook:
         self._settings = settings
         self._clock = clock
         self._on_crowded = on_crowded
-        self._order = order
-        self._sites = sites
-        self._began = clock.monotonic()
-        self._run = secrets.randbits(63)
-        self._shift = clock.wall() - clock_moved - self._began  # from monotonic times to those of rows, the same all the time
+        self.records = HostRecords(store, settings, clock, clock_moved=clock_moved, order=order, sites=sites)
+        self._shift = self.records.shift
         self._crowd = max(settings.hosts_in_memory // 4, 1)  # changed records: a cut is as large as the records themselves
         # guarded by self.lock
         self._resumed = False
@@ -183,6 +173,11 @@ class HostBook:
             return [cut_host(changed[key], self._shift, wall) for key in sorted(changed)]  # as they stand on the disk
 
     @property
+    def crowded(self) -> bool:
+        """More waits for a checkpoint than one was asked for, and none comes: the directory is being copied."""
+        return len(self._changed) > 2 * self._crowd or self.mail.unwritten > self._settings.messages_in_memory // 2
+
+    @property
     def clock_moved(self) -> float:
         """Seconds by which the wall clock was set, ahead or back, since it last was what rows are written with."""
         return self._clock.wall() - self._clock.monotonic() - self._shift
@@ -218,7 +213,7 @@ class HostBook:
 
     def waiting(self, name: str, state: QueueState[URLMessage]) -> Iterator[URLMessage]:
         """What waits in a queue of a frozen host, of which this is the state. Raises StorageError."""
-        return iter(self._queue(name, state))
+        return iter(self.records.queue(name, state))
 
     def adopt_locked(self, host: Host, row: HostRow) -> None:
         """A host comes from another crawl, where it was frozen; for it no time has passed since, whatever the clocks say.
@@ -231,7 +226,7 @@ class HostBook:
             for queue in list(host.traps.queues()):
                 host.queue.write(host.queue.append(list(queue)))
         fill_host(host, SavedHost(host.key, row, EMPTY, EMPTY), row.saved, now)
-        host.traps = self._traps(host.key, row.traps) if row.traps else None
+        host.traps = self.records.traps(host.key, row.traps) if row.traps else None
         first = next_start(now, host.delay(self._settings), host.crawl_delay, 0.0, 0.0)
         host.next_start = max(host.next_start, later, first)
         host.frozen = True
@@ -324,7 +319,7 @@ class HostBook:
             self._letters = self.mail.read([name.removeprefix(ROW) for name in part]) if has_room else None
             for name in part:
                 self._known += 1
-                yield self._restore(name.removeprefix(ROW), rows.get(name, b""))
+                yield self.records.restore(name.removeprefix(ROW), rows.get(name, b""))
         self._letters = None
 
     def keep_locked(self, host: Host) -> None:
@@ -347,14 +342,11 @@ class HostBook:
 
     def _enter_locked(self, key: str, row: bytes | None, letters: Numbered) -> Host:
         if row is None or self._is_forgotten_locked(key):
-            host = Host(key, self._settings.health, self._host_queue(key), self._queue(f"robots-{key}"))
-            host.pace = self._sites.of_host(key)
-            if self._resumed:  # the last process may have met it after its last checkpoint, and asked it
-                host.next_start = next_start(self._began, host.delay(self._settings), None, 0.0, 0.0)
+            host = self.records.new(key, met=self._resumed)
             self._known += 1
             self.changed_locked(host)
         else:
-            host = self._restore(key, row)
+            host = self.records.restore(key, row)
             self._serve_locked(host, letters)
             self._messages += host.in_memory
         self._hosts[key] = host
@@ -374,57 +366,3 @@ class HostBook:
         """It leaves the memory."""
         if not host.counts or host.frozen:
             self._shut.add(host.key)
-
-    def _restore(self, key: str, row: bytes) -> Host:
-        try:
-            saved = decode_host(row)
-            host = Host(
-                saved.key,
-                self._settings.health,
-                self._host_queue(saved.key, saved),
-                self._queue(f"robots-{saved.key}", saved.parked.state()),
-            )
-            traps = self._traps(saved.key, saved.row.traps) if saved.row.traps else None
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise StorageError(f"{self._store}: the record {ROW}{key} is damaged ({error}); start over with --fresh") from error
-        now = self._clock.monotonic()
-        fill_host(host, saved, now + self._shift, now)
-        host.traps, host.pace = traps, self._sites.of_host(key)
-        # the last process may have asked it after its last checkpoint
-        first = next_start(self._began, host.delay(self._settings), host.crawl_delay, 0.0, 0.0)
-        host.next_start = max(host.next_start, first)
-        return host
-
-    def new_traps(self, key: str) -> HostTraps:
-        """For a host that has none yet."""
-        return self._traps(key, b"")
-
-    def _traps(self, key: str, row: bytes) -> HostTraps:
-        def make_queue(number: int, state: QueueState[URLMessage] | None) -> CachingQueue[URLMessage]:
-            return self._queue(f"trap{number}-{key}", state)
-
-        return traps_of(row, make_queue, self._run)
-
-    def _host_queue(self, key: str, saved: SavedHost | None = None) -> CachingQueue[URLMessage] | BandedQueue:
-        """Banded where the crawl has an order, or had one when it was saved."""
-        if self._order is None and not (saved and saved.bands):
-            return self._queue(band_name(key, 0), saved.queue.state() if saved else None)
-        banded = BandedQueue(
-            lambda band, number: self._queue(band_name(key, band), QueueState([], b"", [], number)), self._order
-        )
-        if saved:
-            states = {0: saved.queue.state()} | {band: row.state() for band, row in saved.bands.items()}
-            for band, state in states.items():
-                banded.restore(band, self._queue(band_name(key, band), state))
-        return banded
-
-    def _queue(self, name: str, state: QueueState[URLMessage] | None = None) -> CachingQueue[URLMessage]:
-        size = self._settings.host_block
-        if state is None:
-            return CachingQueue(name, size, self._store, pack_messages, unpack_messages)
-        return CachingQueue.restore(state, name, size, self._store, pack_messages, unpack_messages)
-
-
-def band_name(key: str, band: int) -> str:
-    """Of the queue of a host, in the store."""
-    return f"band{band}-{key}" if band else f"host-{key}"

@@ -13,7 +13,7 @@ Belongs to the `HostBook`, by whose lock all but `read` is guarded; `larm.fronti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import count
 
 import msgspec
@@ -22,31 +22,31 @@ import xxhash
 from larm.errors import StorageError
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.database import Database
-from larm.kit.disk.letter_box import Letter, read, size_of, write
+from larm.kit.disk.letter_box import Done, Letter, read, size_of, write
 from larm.model.message import URLMessage, pack_message, unpack_message
 
 Numbered = dict[int, URLMessage]
-"""Messages for one host by their numbers, which rise."""
+"""Messages by their numbers, which rise: of one box, and so of one host but for a chance of some millionths."""
 
 
 class MailCut(msgspec.Struct, frozen=True):
     """What a checkpoint is to write of it."""
 
-    new: Mapping[str, Numbered]
-    gone: Sequence[tuple[int, int]]
-    """Box and number."""
+    new: Mapping[int, Numbered]
+    done: Mapping[int, Done]
+    """Both by box."""
 
     def write(self, database: Database) -> None:
         """In the transaction of the checkpoint. Raises StorageError."""
         letters = [
-            Letter(_box(key), number, pack_message(message))
-            for key, messages in self.new.items()
+            Letter(box, number, pack_message(message))
+            for box, messages in self.new.items()
             for number, message in messages.items()
         ]
-        write(database, letters, self.gone)
+        write(database, letters, list(self.done.values()))
 
 
-NO_MAIL = MailCut({}, [])
+NO_MAIL = MailCut({}, {})
 
 
 class Mail:
@@ -63,56 +63,64 @@ class Mail:
         """Messages of all hosts."""
         self.unwritten = 0
         """Of them, those that no checkpoint has been given."""
-        self._new: dict[str, Numbered] = {}
-        self._going: Mapping[str, Numbered] = {}  # of the checkpoint that is being written
-        self._gone: list[tuple[int, int]] = []
+        self._new: dict[int, Numbered] = {}
+        self._done: dict[int, Done] = {}
         self.last_cut = NO_MAIL
+        """Of the checkpoint that is being written."""
 
     def put(self, message: URLMessage) -> None:
         """It waits for its host, which is not in memory."""
-        self._new.setdefault(message.url.host, {})[next(self._numbers)] = message
+        self._new.setdefault(_box(message.url.host), {})[next(self._numbers)] = message
         self.waiting += 1
         self.unwritten += 1
 
     def read(self, keys: Iterable[str]) -> dict[str, Numbered]:
         """What the disk has for these hosts, for `take`. Any thread, without the lock. Raises StorageError."""
-        found: dict[str, Numbered] = {}
         if not self.waiting:
-            return found
-        asked = set(keys)
-        for box, number, data in self._store.ask(lambda database: read(database, map(_box, asked))):
+            return {}
+        asked = {key: _box(key) for key in keys}
+        found: dict[int, Numbered] = {}
+        for box, number, data in self._store.ask(lambda database: read(database, set(asked.values()))):
             try:
                 message = unpack_message(data)
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
                 raise StorageError(
                     f"{self._store}: letter {number} of {box} is damaged ({error}); start over with --fresh"
                 ) from error
-            if message.url.host in asked:  # another host may have the same box
-                found.setdefault(message.url.host, {})[number] = message
-        return found
+            found.setdefault(box, {})[number] = message
+        return {key: found[box] for key, box in asked.items() if box in found}
 
     def take(self, key: str, there: Numbered) -> list[URLMessage]:
         """All that waits for a host, which comes into the memory; ``there``: what the disk has.
 
-        A checkpoint may have been written while the disk was read: what it wrote is in both.
+        A checkpoint may have been written while the disk was read: what it wrote is in both. Another host may have the
+        same box: its messages go into it again, and what it has taken since the disk was read does not count.
         """
-        written = there | self._going.get(key, {})
-        new = self._new.pop(key, {})
+        box = _box(key)
+        marks = [marks[box] for marks in (self.last_cut.done, self._done) if box in marks]
+        last = max((mark.last for mark in marks), default=0)
+        known = there | self.last_cut.new.get(box, {})
+        written = {number: message for number, message in known.items() if number > last}
+        new = self._new.pop(box, {})
         if written:
-            box = _box(key)
-            self._gone += [(box, number) for number in written]
+            rows = self._done[box].rows if box in self._done else 0
+            self._done[box] = Done(box, max(written), len(written) + rows)
         self.waiting -= len(written) + len(new)
         self.unwritten -= len(new)
-        return [message for _, message in sorted({**written, **new}.items())]
+        taken = [message for _, message in sorted({**written, **new}.items())]
+        for message in taken:
+            if message.url.host != key:
+                self.put(message)
+        return [message for message in taken if message.url.host == key]
 
     def cut(self) -> None:
         """Makes the next `last_cut`."""
-        self.last_cut = MailCut(self._new, self._gone)
-        self._going, self._new, self._gone, self.unwritten = self._new, {}, [], 0
+        self.last_cut = MailCut(self._new, self._done)
+        self._new, self._done, self.unwritten = {}, {}, 0
 
     def written(self) -> None:
         """It is on the disk."""
-        self._going, self.last_cut = {}, NO_MAIL
+        self.last_cut = NO_MAIL
 
 
 def _box(key: str) -> int:

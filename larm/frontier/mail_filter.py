@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from larm.frontier.hosts import HostBook
-from larm.frontier.queues import HostQueues
+from larm.frontier.turns import Turns
 from larm.kit.threads.tally import Tally
 from larm.model.message import URLMessage
 from larm.seams import Drop
@@ -21,10 +21,10 @@ class MailFilter:
     name = "mail"
     log_name = "filter_errors"
 
-    def __init__(self, book: HostBook, queues: HostQueues, tally: Tally) -> None:
+    def __init__(self, book: HostBook, turns: Turns, tally: Tally) -> None:
         # constant after construction
         self._book = book
-        self._queues = queues
+        self._turns = turns
         self._tally = tally
 
     def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:  # noqa: ARG002
@@ -35,7 +35,7 @@ class MailFilter:
         with self._book.lock:
             for message in batch:
                 key = message.url.host
-                if self._book.takes_mail_locked(key) and self._queues.stands_locked(key):
+                if self._book.takes_mail_locked(key) and self._turns.places.stands(key):
                     self._book.mail.put(message)
                 else:
                     passing.append(message)

@@ -1,8 +1,8 @@
 """OPIC: the URL with the most cash is next (YIOOP-48, YIOOP-49; Abiteboul, Preda and Cobena, 2003).
 
 The start URLs share a cash of 1. A page that is fetched gives its cash to its links; so cash gathers where many and rich pages
-link to. `Opic` is the textbook: exact, in memory, for small graphs. `OpicOrder` is what crawls: cash in a table of fixed size,
-bands by its logarithm, and who waits is filed again when the crawl has grown by half, as cash comes in while a URL waits.
+link to. The cash is in a table of fixed size, the bands go by its logarithm, and who waits is filed again when the crawl has
+grown by half, as cash comes in while a URL waits.
 """
 
 from __future__ import annotations

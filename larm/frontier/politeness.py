@@ -11,9 +11,8 @@ from collections.abc import Callable
 
 import msgspec
 
-from larm.config import Frontier, Robots
-from larm.frontier.robots.rules import ALLOW_ALL, RobotsRules
-from larm.model.outcome import Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused
+from larm.config import Frontier
+from larm.model.outcome import Failed, FailReason, Outcome, Refused
 
 LONGEST_DELAY = 86_400.0  # a Crawl-delay is obeyed as given, but nobody means more than a day
 
@@ -171,76 +170,3 @@ def dormancy(times: int, settings: Frontier, random: Callable[[], float] = _rand
     """Seconds until a host gets one more try that was given up ``times`` times in a row before (LARM-65)."""
     longest = max(settings.backoff_max, settings.retry_hosts_after)
     return backoff(settings.retry_hosts_after, times, longest, random)
-
-
-class Redirect(msgspec.Struct, frozen=True):
-    """robots.txt is elsewhere, perhaps on another host; its rules are for the host that was asked first (RFC 9309 2.3.1.2)."""
-
-    location: str
-    """As the server wrote it."""
-
-
-class NotYet(msgspec.Struct, frozen=True):
-    """The rules are unknown: nothing of the host may be fetched, robots.txt is to be asked for again (RFC 9309 2.3.1.4)."""
-
-    wait: float
-    """Seconds."""
-
-
-class GiveUp(msgspec.Struct, frozen=True):
-    """The rules can't be had, so the host must not be visited, until its next try (LARM-65). Never taken as consent."""
-
-    why: str
-    """One line for a person."""
-
-
-RobotsAnswer = RobotsRules | Redirect | NotYet | GiveUp
-
-
-def robots_answer(
-    outcome: Outcome,
-    token: str,
-    settings: Frontier,
-    robots: Robots,
-    *,
-    tries: int = 0,
-    redirects: int = 0,
-    blocks: int = 0,
-    known: RobotsRules | None = None,
-    at_once: bool = False,
-    random: Callable[[], float] = _random.random,
-) -> RobotsAnswer:
-    """What the answer to a request for robots.txt means (RFC 9309 2.3.1).
-
-    2xx: the rules. 3xx: followed up to `Robots.redirects` times, then as if there were none. 4xx: there are none, all is
-    allowed, but for 429. Anything else is tried again by the table above (a name without an address is not), and then the
-    host is given up; rules ``known`` from an earlier visit stay in force instead (2.4), and also after 304. ``at_once``:
-    somebody waits for the first answer of this host, so one at which nothing listens is given up without another try.
-    """
-    match outcome:
-        case Fetched(body=body, truncated=truncated):
-            return _beginning(body, token, robots) if truncated else RobotsRules.parse(body, token)
-        case NotModified():
-            return known or ALLOW_ALL  # without a copy nothing was asked that 304 answers
-        case Moved(location=location):
-            return Redirect(location) if redirects < robots.redirects else ALLOW_ALL
-        case Refused(status=status) if status < 500 and status != 429:
-            return ALLOW_ALL
-    decision = policy(outcome, tries, settings, blocks=blocks, random=random)
-    reason = outcome.reason if isinstance(outcome, Failed) else None
-    hopeless = reason is FailReason.UNRESOLVED or (at_once and reason is not None and TABLE[reason].unreachable)  # later as now
-    if decision.retry and not hopeless:
-        return NotYet(decision.wait)
-    what = outcome.status if isinstance(outcome, Refused) else outcome.detail
-    return known or GiveUp(f"robots.txt: {what} (try {tries + 1})")
-
-
-def _beginning(body: bytes, token: str, robots: Robots) -> RobotsRules:
-    """The rules of a file that is longer than what is read of it."""
-    return msgspec.structs.replace(RobotsRules.parse(_whole_lines(body), token), cut=int(robots.size))
-
-
-def _whole_lines(body: bytes) -> bytes:
-    """``body``, cut off somewhere, without its last line: half a rule may say more than the whole one."""
-    end = max(body.rfind(b"\n"), body.rfind(b"\r"))
-    return body[: end + 1] if end >= 0 else body

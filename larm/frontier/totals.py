@@ -21,7 +21,7 @@ class Figures(NamedTuple):
     """Asked to be left alone (429, 503)."""
     given_up: int
     shut: int
-    """Blocked by somebody (`larm.frontier.queues.HostQueues.block`)."""
+    """Blocked by somebody (`larm.frontier.changes.HostChanges.block`)."""
     uncounted: int
     """URLs that wait at hosts that were given up, or are blocked."""
     in_flight: int
@@ -62,6 +62,8 @@ class Totals:
         self.shut = 0
         self.slowed = set[str]()
         self.uncounted = 0
+        self.put_off = 0
+        """Leases (`larm.frontier.queues.HostQueues.put_off`)."""
 
     def settle(self, before: Sums, after: Sums) -> int:
         """A host was changed; by how many messages the tally has to rise, or to fall, as a negative number."""

@@ -7,7 +7,7 @@ without links (it has none, or was not fetched yet) hands its rank to all.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from larm.graph import columns
@@ -29,8 +29,8 @@ class LinkRows(NamedTuple):
 class Iteration:
     """The ranks of some nodes, more precise with each sweep."""
 
-    def __init__(self, nodes: int, links: Sequence[LinkRows]) -> None:
-        """All alike at first; a caller that knows better changes `rank`."""
+    def __init__(self, nodes: int, links: Callable[[], Iterable[LinkRows]]) -> None:
+        """All alike at first; a caller that knows better changes `rank`. ``links``: all there are, each time."""
         # constant after construction
         self._links = links
         # only one thread
@@ -42,7 +42,7 @@ class Iteration:
     def sweep(self) -> Iterator[None]:
         """One step, in parts: 5 ms for a million links. Then there is a new `rank`."""
         gathered, handed = zeros("d", len(self.rank)), 0.0
-        for part in self._links:
+        for part in self._links():
             handed += columns.hand_on(self.rank, *part, gathered)
             yield
         self.moved = columns.settle(gathered, handed, DAMPING, self.rank)

@@ -1,7 +1,7 @@
 """Refresh: from the journal of links to a new snapshot, in steps of some milliseconds, so that its thread has time for others.
 
 Three looks at the journal: which rows count, which nodes there are, which links. Nodes are numbered in the order of their
-fingerprints. What grows with the links lies in temporary files; in memory are 4 bytes for each link and some 60 for each node.
+fingerprints. What grows with the links lies in temporary files; in memory are some 60 bytes for each node.
 What is done with many numbers at a time is done by `larm.graph.columns`. Made by the graph storage, on its writer thread.
 """
 
@@ -21,7 +21,7 @@ from larm.graph.columns import Aliases, BlockLinks, Column, joined, zeros
 from larm.graph.files import LOCATION_BITS
 from larm.graph.ranks import Iteration, LinkRows
 from larm.graph.snapshot import Snapshot, SnapshotWriter
-from larm.graph.tables import Anchors, Backlinks, Unique
+from larm.graph.tables import Anchors, Backlinks, Spool, Unique
 from larm.kit.threads.progress import Progress
 
 _HOPS = 5
@@ -61,12 +61,13 @@ class Refresh:
         self._alive = b""
         self._aliases: Aliases = (zeros("Q", 0),) * 2
         self._nodes = zeros("Q", 0)
-        self._links: list[LinkRows] = []
+        self._links = Spool(snapshot.parent)
         self._met = 0
 
     def steps(self) -> Generator[None, None, None]:
         """When the iterator ends, the snapshot is in its place. Closing it before undoes all. Raises StorageError."""
         with ExitStack() as undo:
+            undo.callback(self._links.close)
             try:
                 file = os.open(self._journal, os.O_RDONLY | os.O_CLOEXEC)
             except FileNotFoundError:
@@ -74,7 +75,8 @@ class Refresh:
             undo.callback(os.close, file)
             writer = SnapshotWriter(self._snapshot)
             undo.callback(writer.close)
-            anchors = Anchors()
+            anchors = Anchors(self._snapshot.parent)
+            undo.callback(anchors.close)
             yield from self._which_rows(file)
             yield from self._which_nodes(file, anchors)
             backlinks = Backlinks(self._snapshot.parent, len(self._nodes), self._met)
@@ -135,8 +137,7 @@ class Refresh:
         gathered: list[LinkRows] = []
         waiting = 0
         writer.begin("texts")
-        for place, (offset, block, links, alive) in enumerate(self._living(file)):
-            texts = anchors.numbers(place)
+        for (offset, block, links, alive), texts in zip(self._living(file), anchors.numbers(), strict=True):
             writer.write(anchors.new_texts(block.texts, texts))
             numbers, *rows, others = links.numbered(alive, self._aliases, self._nodes, texts)
             backlinks.add(others)
@@ -146,10 +147,10 @@ class Refresh:
             gathered.append(LinkRows(*rows))
             waiting += len(gathered[-1].targets)
             if waiting >= _PART:
-                self._links.append(_together(gathered))
+                self._links.add(*_together(gathered))
                 gathered, waiting = [], 0
             yield
-        self._links.append(_together(gathered))
+        self._links.add(*_together(gathered))
         self._progress.begin("link graph, 4 of 6 (addresses)", self._end)
         addresses, written = zeros("Q", len(self._nodes)), 1
         writer.begin("urls")
@@ -167,7 +168,7 @@ class Refresh:
 
     def _ranks(self) -> Generator[None, None, Column]:
         """Power iteration, from where the last snapshot ended."""
-        iteration = Iteration(len(self._nodes), self._links)
+        iteration = Iteration(len(self._nodes), self._rows)
         try:
             old = Snapshot(self._snapshot)
             columns.carry(iteration.rank, self._nodes, old.array("nodes", "Q"), old.array("ranks", "f"))
@@ -183,13 +184,12 @@ class Refresh:
     def _write(self, writer: SnapshotWriter, backlinks: Backlinks, rank: Column, texts: Column) -> Iterator[None]:
         self._progress.begin("link graph, 6 of 6 (who links here)", len(backlinks))
         nodes = len(self._nodes)
-        degrees = zeros("I", nodes)
-        for part in self._links:
+        degrees, links, handing = zeros("I", nodes), 0, 0
+        for part in self._rows():
             columns.count(*part, degrees)
+            links, handing = links + len(part.targets), handing + len(part.pages)
             yield
-        links = sum(len(part.targets) for part in self._links)
-        handing = sum(len(part.pages) for part in self._links)
-        self._links.clear()  # what comes needs room
+        self._links.close()  # what comes needs room
         top, places = columns.by_rank(rank, TOP)
         writer.begin("backlinks")
         marks = []
@@ -211,6 +211,11 @@ class Refresh:
         pages = self._alive.count(1)
         figures = {"pages": pages, "nodes": nodes, "links": links, "dangling": pages - handing, "journal": self._end}
         writer.finish(figures)
+
+    def _rows(self) -> Iterator[LinkRows]:
+        """All links."""
+        columns = iter(self._links)
+        return map(LinkRows, columns, columns, columns)
 
 
 def _together(parts: list[LinkRows]) -> LinkRows:

@@ -1,10 +1,11 @@
 """What a refresh counts and sorts: distinct numbers, anchor texts, links by their targets. One thread.
 
-None of them holds in memory what grows with the number of links; `Backlinks` spools to files without a name.
+None of them holds in memory what grows with the number of links: that is in files without a name (`Spool`).
 """
 
 from __future__ import annotations
 
+import os
 import tempfile
 from array import array
 from collections.abc import Iterator
@@ -20,12 +21,48 @@ from larm.kit.disk.disk_failure import disk_failure, disk_failures
 
 _PENDING = 1_000_000
 """Numbers that wait to be sorted in."""
-_BUCKET = 1_000_000
+_BUCKET = 500_000
 """Links that are sorted at a time: 12 bytes each, and 8 in their order."""
 _MOST = 200
 """Files at a time."""
-_MEMORY = 16_000_000
+_MEMORY = 4_000_000
 """Bytes that are not worth a file."""
+
+
+class Spool:
+    """Columns, to be read any number of times in the order in which they were added."""
+
+    def __init__(self, directory: Path, memory: int | None = None) -> None:
+        """A file in ``directory``, where there is more than ``memory``."""
+        # constant after construction
+        self._directory = directory
+        self._file = tempfile.SpooledTemporaryFile(memory or _MEMORY, dir=str(directory))  # noqa: SIM115  closed by close()
+        # only one thread
+        self._columns: list[tuple[str, int]] = []
+
+    def add(self, *columns: Column) -> None:
+        """Some more. Raises StorageError, as all of it."""
+        with disk_failures(self._directory):
+            self._file.seek(0, os.SEEK_END)
+            for column in columns:
+                self._file.write(column)
+                self._columns.append((column.format, column.nbytes))
+
+    def __iter__(self) -> Iterator[Column]:
+        """All, one after the other."""
+        with disk_failures(self._directory):
+            self._file.seek(0)
+        for kind, size in self._columns:
+            with disk_failures(self._directory):
+                data = self._file.read(size)
+            if len(data) != size:
+                raise StorageError(f"{self._directory}: a temporary file has changed; check the disk")
+            yield memoryview(data).cast(kind)  # type: ignore[call-overload]  # it is the format of a column
+
+    def close(self) -> None:
+        """Let go of the file; may be called at any time."""
+        with suppress(OSError):  # what it still holds may not find room on the disk
+            self._file.close()
 
 
 class Unique:
@@ -54,18 +91,19 @@ class Unique:
 class Anchors:
     """Numbers for texts: two with the same 64 bits of hash are one."""
 
-    def __init__(self) -> None:
+    def __init__(self, directory: Path) -> None:
+        """``directory`` has room for `Spool`."""
         # only one thread
         self._unique = Unique()
-        self._of_blocks: list[Column] = []
+        self._of_blocks = Spool(directory)
         self._hashes = zeros("Q", 0)
         self._offsets = zeros("Q", 0)
         self._end = 1
 
     def meet(self, texts: bytes) -> None:
         """First, the texts of all blocks, in their order."""
-        hashes = memoryview(array("Q", [xxhash.xxh3_64_intdigest(line) for line in texts.split(b"\n")]))
-        self._of_blocks.append(hashes)
+        hashes = memoryview(array("Q", map(xxhash.xxh3_64_intdigest, texts.split(b"\n"))))
+        self._of_blocks.add(hashes)
         self._unique.add(hashes)
 
     def known(self) -> None:
@@ -73,9 +111,9 @@ class Anchors:
         self._hashes = self._unique.all()
         self._offsets = zeros("Q", len(self._hashes))
 
-    def numbers(self, block: int) -> Column:
-        """Of a block's texts, uint32."""
-        return columns.places(self._hashes, self._of_blocks[block])
+    def numbers(self) -> Iterator[Column]:
+        """Of each block's texts, uint32."""
+        return (columns.places(self._hashes, hashes) for hashes in self._of_blocks)
 
     def new_texts(self, texts: bytes, numbers: Column) -> bytes:
         """What is to be written of a block's texts: each line that was not written before."""
@@ -97,6 +135,10 @@ class Anchors:
     def hashes(self) -> Column:
         """Of each text."""
         return self._hashes
+
+    def close(self) -> None:
+        """Let go of what was spooled."""
+        self._of_blocks.close()
 
 
 class Backlinks:

@@ -36,6 +36,8 @@ class Form(NamedTuple):
     """Pages that have it in the field."""
     synonym: bool = False
     """The user says that it means the same."""
+    derived: bool = False
+    """Made of it, or it of this: another word, which may mean something else (``multiple`` for ``multiplication``)."""
 
 
 class Forms:
@@ -51,8 +53,12 @@ class Forms:
         self._known: dict[str, tuple[Form, ...]] = {}
         self._dictionaries: dict[str, dict[str, list[tuple[str, int]]]] = {}
 
-    def of(self, word: str) -> tuple[Form, ...]:
-        """The word itself first, even if no page has it."""
+    def of(self, word: str, *, derived: bool = True) -> tuple[Form, ...]:
+        """The word itself first, even if no page has it. ``derived``: and the words that are made of it, or it of them."""
+        found = self._of(word)
+        return found if derived else tuple(form for form in found if not form.derived)
+
+    def _of(self, word: str) -> tuple[Form, ...]:
         found = self._known.get(word)
         if found is None:
             if len(self._known) >= _REMEMBERED:
@@ -81,15 +87,18 @@ class Forms:
         if not can_have_forms(word):
             return (itself,)
         found: dict[str, int] = {}
+        inflections: set[str] = set()
         for stemmer in self._stemmers:
+            stem, pairs = stemmer.stem(word), list[tuple[str, int]]()
             if word[0] in stemmer.letters:
-                found.update(self._dictionary(stemmer).get(stemmer.stem(word), ()))
+                pairs = self._dictionary(stemmer).get(stem, [])
             elif not stemmer.letters:
-                stem = stemmer.stem(word)
-                found.update(pair for pair, its in self._stemmed(stemmer, stemmer.beginning(word), _SCANNED) if its == stem)
+                pairs = [pair for pair, its in self._stemmed(stemmer, stemmer.beginning(word), _SCANNED) if its == stem]
+            found.update(pairs)
+            inflections.update(form for form, _ in pairs if stemmer.is_inflection(word, form))
         found.pop(word, None)
         others = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))
-        return (itself, *(Form(*pair) for pair in others[:_MOST]))
+        return (itself, *(Form(*pair, derived=pair[0] not in inflections) for pair in others[:_MOST]))
 
     def _stemmed(self, stemmer: Stemmer, beginning: str, limit: int) -> Iterable[tuple[tuple[str, int], str]]:
         """Words of the index that begin so, each with the number of pages, and with its stem."""

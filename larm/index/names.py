@@ -59,14 +59,14 @@ class Anchors:
         return self._forms
 
     def _called(self, sought: Sought, forms: Forms, other_forms: float) -> tantivy.Query:
-        query, words = tantivy.Query, sought.unit.words
+        query, words, whole = tantivy.Query, sought.unit.words, sought.weight * sought.folded
         if len(words) > 1:
             own = sum(self._rarity(word) for word in words)
-            return query.boost_query(query.phrase_query(self._schema, TEXT, list(words)), sought.weight / own)
-        found = []
-        for word in dict.fromkeys((*(form.word for form in forms.of(words[0]) if form.pages), *sought.unit.names)):
+            return query.boost_query(query.phrase_query(self._schema, TEXT, list(words)), whole / own)
+        found, known = [], forms.of(words[0], derived=sought.unit.derived > 0)
+        for word in dict.fromkeys((*(form.word for form in known if form.pages), *sought.unit.names)):
             if self._searcher.doc_freq(TEXT, word):
-                weight = sought.weight if word == words[0] else sought.weight * other_forms
+                weight = whole if word == words[0] else whole * other_forms
                 term = query.term_query(self._schema, TEXT, word, index_option="freq")
                 found.append(query.boost_query(term, weight / self._rarity(word)))
         return query.disjunction_max_query(found, 0.0) if found else query.empty_query()

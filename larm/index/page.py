@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import unquote
+
 import msgspec
 
 from larm.model.url import Url
@@ -38,3 +40,9 @@ class Page(msgspec.Struct, frozen=True, gc=False):
     """63 bits over what a reader sees; pages with the same one are one result. 0: none."""
     quote: int | None = None
     """At most so many characters of it may be shown; None: any number."""
+
+
+def url_words(access: str) -> str:
+    """The URL without its scheme and its escapes, for the analyzer."""
+    rest = access.partition("://")[2] or access
+    return unquote(rest) if "%" in rest else rest

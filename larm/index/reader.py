@@ -129,7 +129,7 @@ class IndexReader:
         if offset >= self.documents:
             return found._replace(candidates=[])
         with self._failure:
-            return self._retrieval.newest(found, limit, offset)
+            return self._retrieval.newest(found, min(limit, self.documents), offset)  # tantivy reserves room for so many
 
     def facets(self, found: Retrieved, now: float, known: Mapping[str, Iterable[str]]) -> tuple[Facet, ...]:
         """Of the pages that match, how many are of which site, type, language and age: `larm.index.facets`."""
@@ -219,9 +219,9 @@ class IndexReader:
         with self._failure:
             return int(self._searcher.doc_freq(fields.META, meta_word(name, "all"))) > 0
 
-    def forms(self, word: str) -> Sequence[str]:
-        """The words of the index that a word of a query stands for, itself first."""
-        return [form.word for form in self._retrieval.words.forms.of(word)]
+    def forms(self, word: str, *, derived: bool = True) -> Sequence[str]:
+        """The words of the index that a word of a query stands for, itself first; those that are ``derived``, too."""
+        return [form.word for form in self._retrieval.words.forms.of(word, derived=derived)]
 
     def like(self, pattern: str) -> Sequence[str]:
         """The words of the index that a pattern such as ``vac*`` stands for."""

@@ -167,12 +167,14 @@ class Retrieval:
 
     def having_all(self, found: Retrieved, candidates: Sequence[Candidate]) -> Set[int]:
         """The pages of those candidates that have all words."""
-        known = {each.page for each in candidates} & found.having_all
-        if found.every is None or found.complete <= _NAMED or len(known) == len(candidates):
+        pages = {each.page for each in candidates}
+        known = pages & found.having_all
+        if found.every is None:
+            return pages
+        if found.complete <= _NAMED or len(known) == len(candidates):
             return known
-        every = found.every
-        these = tantivy.Query.term_set_query(self._schema, fields.PAGE, [each.page for each in candidates])
-        both = tantivy.Query.boolean_query([(_MUST, every), (_MUST, these)])
+        these = tantivy.Query.term_set_query(self._schema, fields.PAGE, [*pages])
+        both = tantivy.Query.boolean_query([(_MUST, found.every), (_MUST, these)])
         hits = self._searcher.search(both, limit=len(candidates), count=False).hits
         return self._pages([address for _, address in hits])
 

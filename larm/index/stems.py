@@ -6,6 +6,7 @@ stands for all words of the index with its stem.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -41,6 +42,11 @@ _WITHOUT_LIST = frozenset({"ta", *FUNCTION_WORDS})
 _LETTERS = {"ar": "ابتثجحخدذرزسشصضطظعغفقكلمنهويأإآءئؤ", "el": "αβγδεζηθικλμνξοπρστυφχψωάέήίόύώϊϋΐΰ"}
 """Letters that a word can begin with, where the forms of a word need not begin alike: articles and conjunctions are written as
 a part of it, or accents move, which besides nobody types."""
+
+_PLURAL = re.compile(r"(?:(?<=ss)es|(?<=[^su])s)$")
+_OF_VERBS = re.compile(r"^([^aeiouy]*[aeiouy]\w*?)(?:ed|ing|e)+$")
+"""Also that of the verb itself, of ``need`` as of ``needed``."""
+_DOUBLED = re.compile(r"([bdfglmnprt])\1$")
 
 
 class Stemmer:
@@ -79,6 +85,11 @@ class Stemmer:
             return stem
         return "".join(each for each in unicodedata.normalize("NFD", stem) if not unicodedata.combining(each))
 
+    def is_inflection(self, word: str, form: str) -> bool:
+        """Of two words with one stem: they differ by an ending that makes no other word of it. English alone has rules for
+        that; in other languages Snowball's endings are mostly such."""
+        return self.language != "en" or _uninflected(word) == _uninflected(form)
+
     @property
     def letters(self) -> str:
         """What words can begin with, if forms of a word need not begin alike; empty if they do."""
@@ -92,3 +103,9 @@ class Stemmer:
                 break
             same += 1
         return word[: max(same, 2)]
+
+
+def _uninflected(word: str) -> str:
+    """An English word without what Porter's first step takes off, which are endings of plurals and verbs."""
+    word = _DOUBLED.sub(r"\1", _OF_VERBS.sub(r"\1", _PLURAL.sub("", word)))
+    return word[:-1] + "i" if word.endswith("y") else word

@@ -27,6 +27,8 @@ _PATTERN = re.compile(r"(?<!\S)[^\W_]{2,}[*?](?:[^\W_*?]+[*?])*(?:[^\W_*?]*[^\W_
 _CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _LONGEST_NAME = 4
 """Words of a name that is written as one."""
+_LONG_ENOUGH = 3
+"""Letters of a symbol, for its words to say something; ``c`` says nothing of ``c++``."""
 _LEAST_NAME = 6
 """Letters of such a name: shorter ones are other words by chance."""
 
@@ -35,7 +37,7 @@ class Unit(NamedTuple):
     """One thing that is looked for."""
 
     words: Clause
-    """Empty for symbols without letters, and for patterns."""
+    """Empty for symbols with hardly a letter, and for patterns."""
     typed: str
     """As it stands in the query, in lower case."""
     times: int = 1
@@ -50,6 +52,8 @@ class Unit(NamedTuple):
     """What the words around it make together with it: ``hashmap`` for ``hash`` in ``hash map``."""
     exact: bool = False
     """Typed in quotes: no other form will do."""
+    derived: float = 1.0
+    """What words count that are made of it, or it of them, beside its other forms: ``multiple`` for ``multiplication``."""
 
     @property
     def name(self) -> str:
@@ -68,7 +72,8 @@ def units_of(text: str, spans: Sequence[Span], symbols: Sequence[Span] = ()) -> 
         typed = text[start:end].lower()
         if symbol:
             words = tuple(span.word for span in spans if start <= span.start < end)
-            units.append((start, Unit(words, typed, symbol=symbol)))
+            said = words if sum(map(len, words)) >= _LONG_ENOUGH else ()
+            units.append((start, Unit(said, typed, symbol=symbol)))
         else:
             units.append((start, Unit((), typed, pattern=typed)))
     for _, unit in sorted(units, key=lambda pair: pair[0]):

@@ -43,15 +43,19 @@ _SCANNED = 3_000
 """Words with its beginning that are looked at, the most frequent ones; half a millisecond."""
 _WITHOUT_SIGNS = 0.5
 """What ``init`` counts for ``__init__``."""
-_WITHOUT_ACCENTS = 0.7
-"""What ``ma`` counts for ``má``. Index entries of LibreOffice's help in Vietnamese, MRR@10: .512 to .522; at 1: .510."""
-_LONG_ENOUGH = 3
-"""Letters; ``c`` says nothing of ``c++``."""
+_WITHOUT_ACCENTS = 0.5
+"""What ``ma`` counts for ``má``. Index entries of LibreOffice's help in Vietnamese, MRR@10: .516 at .7, if that is for words of
+pages alone; .525 for those in links and for neighbours, too; .526 at .5, .532 at .3; German questions .928, .931 and .930."""
 _SYNONYM = 0.8
 """What a word counts that the user says means the same; the one that was typed comes first."""
 _OF_A_NAME = 0.5
 """What a name such as ``hashmap`` counts at least for each of the words that it was typed as, where a page is called so: one
 that mentions ``ONETOMANY`` need not be about one to many."""
+_OF_A_TOPIC = 4
+"""Words beside it with which a word that is made of one of a question counts as its other forms do. Cranfield and CISI, whose
+questions have ten and more, lose 1 and 2 % where such words count half as much; names and index entries lose nothing."""
+_ITSELF = "="
+"""No word: before one, the pages that have it, or an inflection of it."""
 _LEAST = 0.01
 """Rarity of a word that all pages have."""
 _USUAL = 5.0
@@ -67,6 +71,8 @@ class Sought(NamedTuple):
     query: tantivy.Query
     common: bool
     """A function word: a page may lack it and still have all that was asked for."""
+    folded: float = 1.0
+    """What it counts where nobody knows the accents that were typed: in texts of links, and beside other words."""
 
 
 class WordQueries:
@@ -110,15 +116,34 @@ class WordQueries:
             units = [Unit(tuple(span.word for span in spans), item.text.lower(), exact=True)] if spans else []
             units += [Unit((), each.word, symbol=each.word) for each in symbols]
         else:
-            units = units_of(item.text, spans, symbols)
+            units = self._strict(units_of(item.text, spans, symbols))
         queries = [(tantivy.Occur.Must, self._sought(unit, weights).query) for unit in units]
         return tantivy.Query.boolean_query(queries) if queries else None
 
     def seek(self, words: Iterable[Word]) -> list[Sought]:
         """What is looked for, if these words are; in their order."""
         text = " ".join(word.text for word in words)
-        units = with_names(units_of(text, self._analyzer.spans(text), self._symbols(text)[0]))
+        units = self._strict(with_names(units_of(text, self._analyzer.spans(text), self._symbols(text)[0])))
         return [self._sought(unit, self._weights) for unit in units]
+
+    def _strict(self, units: Sequence[Unit]) -> list[Unit]:
+        """A word that is made of another one may mean something else, as ``multiplication`` and ``multiple``, or the same, as
+        ``installation`` and ``install``. Whoever asks for one word means it; of many words, there are others to say what a page
+        is about."""
+        count = sum(not self._is_common(unit) for unit in units)
+        share = min(1.0, max(0, count - 1) / _OF_A_TOPIC)
+        return [unit._replace(derived=share if share or self._is_known(unit) else 1.0) for unit in units]
+
+    def _is_known(self, unit: Unit) -> bool:
+        """Some page has it, in a form that is no other word; of several indexes, one of any."""
+        forms = self.forms.of(unit.words[0], derived=False) if len(unit.words) == 1 else ()
+        return bool(self.context.pages_with((_ITSELF, *unit.words), max((form.pages for form in forms), default=0)))
+
+    def _is_common(self, unit: Unit) -> bool:
+        return len(unit.words) == 1 and any(map(self.forms.is_function_word, {unit.typed, unit.words[0]}))
+
+    def _forms(self, unit: Unit) -> tuple[Form, ...]:
+        return self.forms.of(unit.words[0], derived=unit.derived > 0)
 
     def analyzed(self, text: str) -> list[str]:
         """The words of a text as the index has them."""
@@ -137,11 +162,12 @@ class WordQueries:
         return tuple(Form(word, pages) for word, pages in near if spelling.fullmatch(word))[:_MOST_LIKE]
 
     def _symbols(self, text: str) -> tuple[list[Span], list[Span]]:
-        """The symbols of a query that some page has, and those that none has."""
+        """The symbols of a query that some page has, of several indexes one of any, and those that none has."""
         known: list[Span] = []
         unknown: list[Span] = []
         for each in symbols_in(text):
-            (known if self.statistics.frequency(fields.AS_WRITTEN, each.word) else unknown).append(each)
+            here = self.statistics.frequency(fields.AS_WRITTEN, each.word)
+            (known if self.context.pages_with((each.word,), here) else unknown).append(each)
         return known, unknown
 
     def within(self, units: Sequence[Sought]) -> list[tantivy.Query]:
@@ -167,17 +193,23 @@ class WordQueries:
                 own = sum(self.statistics.rarity(n) for n in (self.statistics.frequency(field, word) for word in pair) if n)
                 if self._weights[field] and all(self.statistics.frequency(field, word) for word in pair) and own:
                     query = tantivy.Query.phrase_query(self._schema, field, list(pair), slop=settings.proximity_slop)
-                    weight = settings.proximity * self._weights[field] * (one.weight + other.weight) / own
+                    weight = (
+                        settings.proximity
+                        * self._weights[field]
+                        * (one.weight * one.folded + other.weight * other.folded)
+                        / own
+                    )
                     queries.append(tantivy.Query.boost_query(query, weight))
         return queries
 
     def _sought(self, unit: Unit, weights: Mapping[str, float]) -> Sought:
         self.context.deadline.check()
         settings = self._settings
-        common = len(unit.words) == 1 and any(map(self.forms.is_function_word, {unit.typed, unit.words[0]}))
+        common = self._is_common(unit)
         rarity = max(_LEAST, self._rarity(unit))
         weight = rarity * unit.times * (rarity / _USUAL) ** settings.rarity * (settings.function_words if common else 1.0)
-        return Sought(unit, weight, self._any_of(self._ways(unit, weights, weight, rarity)), common)
+        folded = _WITHOUT_ACCENTS if self._pages_as_written(unit) else 1.0
+        return Sought(unit, weight, self._any_of(self._ways(unit, weights, weight, rarity)), common, folded)
 
     def _ways(self, unit: Unit, weights: Mapping[str, float], weight: float, rarity: float) -> Iterator[tantivy.Query]:
         """In which a page can have it; the best one counts, and a part of the others."""
@@ -186,7 +218,7 @@ class WordQueries:
             term = tantivy.Query.term_query(self._schema, fields.AS_WRITTEN, unit.symbol, index_option="freq")
             yield tantivy.Query.boost_query(term, self._settings.fields.main * weight / own)
             weight *= _WITHOUT_SIGNS
-            if sum(map(len, unit.words)) < _LONG_ENOUGH:
+            if not unit.words:
                 return
         if len(unit.words) > 1:
             yield from self._phrase(unit.words, weights, weight)
@@ -204,8 +236,9 @@ class WordQueries:
     def _word(self, unit: Unit, weights: Mapping[str, float], weight: float, rarity: float) -> Iterator[tantivy.Query]:
         """In all of its forms, in each field."""
         query, settings = tantivy.Query, self._settings
-        forms = self.like(unit.pattern) if unit.pattern else () if unit.exact else self.forms.of(unit.words[0])
+        forms = self.like(unit.pattern) if unit.pattern else () if unit.exact else self._forms(unit)
         shares = {form.word: _SYNONYM if form.synonym else _likeness(unit, form.word) * settings.other_forms for form in forms}
+        shares |= {form.word: shares[form.word] * unit.derived for form in forms if form.derived}
         shares |= dict.fromkeys(unit.names, settings.other_forms)
         shares |= dict.fromkeys(unit.words, 1.0)
         for field, of_field in weights.items():
@@ -245,7 +278,7 @@ class WordQueries:
             return self._rare((unit.typed,), pages)
         word = unit.words[0]
         if len(unit.words) == 1:
-            pages = self._any_form(self._pages(fields.MAIN, form.word) for form in self.forms.of(word))
+            pages = self._any_form(self._pages(fields.MAIN, form.word) for form in self._forms(unit))
             rarity = self._rare(unit.words, max(pages, *(self._pages(field, word) for field in self._weights)))
             if pages := self._pages_as_written(unit):
                 return statistics.rarity(self._likewise(pages, fields.MAIN, unit.words), self._of)

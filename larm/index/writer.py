@@ -16,7 +16,6 @@ import shutil
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from urllib.parse import unquote
 
 import tantivy
 
@@ -28,7 +27,7 @@ from larm.index.defined import defined
 from larm.index.failure import IndexFailure
 from larm.index.integrity import HALF_WRITTEN, check_files, drop_unfinished
 from larm.index.kept import go_back, keep
-from larm.index.page import Page
+from larm.index.page import Page, url_words
 from larm.index.readable import as_the_others
 from larm.index.scripts import composed_and_parted
 from larm.index.symbols import symbols
@@ -184,7 +183,7 @@ def _document(page: Page, key: str, words: AnyScript, later: Sequence[str]) -> t
                 add_text(field, text)
             except UnicodeEncodeError:
                 add_text(field, encodable(text))
-    words.add(document, fields.URL_WORDS, _url_words(page.url.access))
+    words.add(document, fields.URL_WORDS, url_words(page.url.access))
     if page.headings:
         words.add(document, fields.HEADINGS, "\n".join(page.headings))
     for field, number in (
@@ -225,9 +224,3 @@ def key_of(normalised: str) -> str:
     if len(normalised) <= _LONGEST_KEY:
         return normalised
     return "sha256:" + hashlib.sha256(normalised.encode("utf-8", "replace")).hexdigest()
-
-
-def _url_words(access: str) -> str:
-    """The URL without its scheme and its escapes, for the analyzer."""
-    rest = access.partition("://")[2] or access
-    return unquote(rest) if "%" in rest else rest

@@ -100,5 +100,7 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     """Why there is no answer, or not all of it; one sentence."""
     overall: bool = False
     """The scores are those of one index over all that was asked, as far as others may see it; those of others are fitted."""
+    borrowed: bool = False
+    """Its pages come from the index that is ``overall``, which knows where they stand."""
     preliminary: bool = False
     """The next part of this searcher takes its place."""

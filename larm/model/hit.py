@@ -29,7 +29,7 @@ class Hit(PageFacts, frozen=True, kw_only=True):
     explanation: str = ""
     """How the score came about, as JSON, if it was asked for."""
     digest: int = 0
-    """Of its main text: pages with equal ones say the same; 0: it has no text."""
+    """Of its title and main text, by words: pages with equal ones say the same; 0: it has no text."""
     source: str = ""
     """Which of several indexes has it; empty where there is one."""
     copy: str = ""

@@ -78,4 +78,5 @@ def growing(hosts: Sequence[str]) -> str:
     if not hosts:
         return ""
     some = ", ".join(hosts[:_NAMED]) + (f" and {len(hosts) - _NAMED} more" if len(hosts) > _NAMED else "")
-    return f"{some} brought tens of thousands of pages and grows as fast as ever; --max-pages and filters.traps.pages bound it"
+    grow = "grows" if len(hosts) == 1 else "grow"
+    return f"{some} brought tens of thousands of pages and {grow} as fast as ever; --max-pages and filters.traps.pages bound it"

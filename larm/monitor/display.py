@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
+from larm.kit.counted import counted
 from larm.monitor.limits import limiting_factor
 from larm.monitor.machine import cores_now
 from larm.monitor.printable import printable
@@ -118,7 +119,8 @@ def progress(now: Snapshot, rates: Rates, limit: str) -> list[str]:
     rate = rates.average()
     hosts = "1 host" if now.hosts_queued == 1 else f"{now.hosts_queued:,} hosts"
     return [
-        f"{duration(now.elapsed)}  {now.pages:,} pages ({rate.pages:.1f}/s, {size(rate.received)}/s), {now.errors:,} errors",
+        f"{duration(now.elapsed)}  {counted(now.pages, 'page')} ({rate.pages:.1f}/s, {size(rate.received)}/s),"
+        f" {counted(now.errors, 'error')}",
         f"{now.queued:,} queued, {now.in_flight:,} in the air, {hosts} with URLs",
         f"limited by {limit}",
     ]

@@ -65,7 +65,10 @@ def outcome(now: Snapshot, reason: str, directory: str, slowest: float = 0.0) ->
     elif left:
         given_up = "1 host was" if now.hosts_given_up == 1 else f"{now.hosts_given_up:,} hosts were"
         shut = f"what {counted(now.hosts_shut, 'blocked host')} {'has' if now.hosts_shut == 1 else 'have'} waits for"
-        about = [f"{given_up} given up"] * bool(now.hosts_given_up) + [f"{shut} 'larm ctl unblock HOST'"] * bool(now.hosts_shut)
+        why = "; 'larm links --broken' says why" if now.pages else ""
+        about = [f"{given_up} given up{why}"] * bool(now.hosts_given_up) + [f"{shut} 'larm ctl unblock HOST'"] * bool(
+            now.hosts_shut
+        )
         hosts = f" ({'; '.join(about)})" if about else ""
         pace = ""
         if now.pages_run >= _PACED:

@@ -77,7 +77,7 @@ def read(fetched: Fetched, mime: str, read_tree: ReadTree, effort: int = 1, *, t
     body, encoding = utf8_of(fetched.body, fetched.headers.get("content-type", ""))
     found, warnings = reading_of(as_html(body, mime), read_tree, effort)
     main, other, headings, places = split(found) if text else Parts()
-    title = title_of(found.title, headings)
+    title = title_of(found.title, headings, main)
     return Page(
         title,
         main,

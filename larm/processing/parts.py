@@ -7,7 +7,7 @@ text; of the others `larm.processing.main_text` looks at each block. No word is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import compress
+from itertools import compress, pairwise
 from operator import not_
 from typing import Final, NamedTuple
 
@@ -22,6 +22,7 @@ MAX_TITLE: Final = 100
 MOST: Final = 0.5
 """Share of the text outside menus that the menus of a plain page may have, and that a main part must have to be believed."""
 
+_NAME = "NAME"
 _FURNISHED = 0.02
 """Share of the text outside menus that is furniture, in a page that is no plain one."""
 _LINKS = 0.5
@@ -40,9 +41,13 @@ class Parts(NamedTuple):
     """See `larm.processing.page.Reading`."""
 
 
-def title_of(title: str, headings: Sequence[str]) -> str:
-    """The title of a page, or its first heading (YIOOP-15)."""
-    return title if title.strip() or not headings else headings[0][:MAX_TITLE]
+def title_of(title: str, headings: Sequence[str], text: str = "") -> str:
+    """The title of a page, or its first heading (YIOOP-15); of a manual page, as those made of POD, what stands below NAME."""
+    if title.strip() or not headings:
+        return title
+    lines = pairwise(filter(None, map(squeeze_line, text.split("\n")))) if headings[0] == _NAME else ()
+    named = (after for line, after in lines if line == _NAME and after not in headings)  # a list of contents has headings
+    return next(named, headings[0])[:MAX_TITLE]
 
 
 def split(page: Reading) -> Parts:

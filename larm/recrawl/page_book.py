@@ -51,6 +51,11 @@ class Answer(msgspec.Struct, frozen=True, array_like=True, gc=False):
     moved: str = ""
     """Where a redirect leads, in access form."""
 
+    @property
+    def brought(self) -> bool:
+        """The page, or that it is what we have."""
+        return self.status in _CURRENT and not self.why
+
 
 class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One page."""
@@ -95,6 +100,11 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     def only_moved(self) -> bool:
         """An address that was never more than a redirect that was followed: nothing is to be asked for again."""
         return bool(self.last.moved) and not (self.stored or self.gone or self.forgotten or self.last.why)
+
+    @property
+    def came(self) -> int:
+        """When what is stored came; where the last request failed, when it was last unchanged. 0: never, or not known."""
+        return (self.last.since if self.last.brought else 0) or self.fetched
 
     def is_current(self, now: float, longest: float) -> bool:
         """It need not be asked for, as its server says; who is believed for ``longest`` seconds after it came."""
@@ -278,7 +288,8 @@ def _validator(headers: Mapping[str, str], name: str) -> str:
 def _answered(row: PageRow, visit: Visit, url: Url, now: int) -> PageRow:
     """A page that is known, after an answer that brought none."""
     last = _answer(visit, now)
-    if (last.status, last.why, last.moved) == (row.last.status, row.last.why, row.last.moved):
+    again = (last.status, last.why, last.moved) == (row.last.status, row.last.why, row.last.moved)
+    if again or (last.brought and row.last.brought):  # 304 after 200
         last = msgspec.structs.replace(last, since=row.last.since)
     if visit.status in GONE and row.stored:
         past = _past(row, now).seen(changed=True)

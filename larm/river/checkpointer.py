@@ -22,7 +22,7 @@ from larm.frontier.standing import Standing
 from larm.kit.logs.log_book import GONE, LogBook
 from larm.river.parts import Frontier, Shared
 from larm.seams import Stateful
-from larm.storage.pipeline import StorageLine
+from larm.storage.lines import StorageLines
 
 
 class Saved(msgspec.Struct, frozen=True):
@@ -44,7 +44,7 @@ class Checkpointer:
         shared: Shared,
         frontier: Frontier,
         logs: LogBook,
-        lines: Sequence[StorageLine],
+        lines: StorageLines,
         file: CheckpointFile,
         header: Header,
         met: Callable[[], dict[str, list[str]]],
@@ -115,15 +115,14 @@ class Checkpointer:
                 self._counters.add(GONE, gone)
             counters = self._counters.snapshot()
             logs, turns = self._logs.positions(), self._logs.turns()
-            tickets = {line.name: line.request_commit(last=last) for line in self._lines}
+            tickets = self._lines.request_commits(last=last)
             scope = sorted(self._scope.hosts) if self._scope else []
             self._states |= {part.name: part.cut(last=last) for part in self._parts}
             epoch = self._file.store.next_epoch()  # after the copies: no block that they refer to may be of it
             standing = self._standing() if last else None
             held = self._clock.monotonic() - entered
         if last:
-            for line in self._lines:
-                line.close()
+            self._lines.close()
         self._logs.sync()
         positions = {name: ticket.result() for name, ticket in tickets.items()}
         storages = {line.name: positions[line.name] for line in self._lines if line.lasting}

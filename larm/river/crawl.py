@@ -4,8 +4,10 @@
         -> storages, each behind its queue and on its thread; the page's links go back to put
 
 Threads: ``larm-handler``, ``larm-fetch-<n>``, ``larm-document-<n>``, ``larm-page-<n>``, ``larm-store-<name>``, ``larm-tick``,
-``larm-control``, and ``larm-last`` for the last checkpoint; the main thread starts them, waits for the end and drains. What
-flows between them does so in steps of the gate, so that a checkpoint finds each page either not yet done or done altogether.
+``larm-control``, and ``larm-last`` for the last checkpoint; the main thread starts them, waits for the end and drains. Those
+that fetch and read are the `larm.river.crew`. What flows between them all does so in steps of the gate, so that a checkpoint
+finds each page either not yet done or done altogether.
+
 The end is counted by the tally, never guessed: it holds every message that has entered and has neither been dropped nor ended
 in an outcome. How long the threads may take to end depends on how much they have left, so nobody cuts them off who gets on
 (`larm.river.patience`).
@@ -15,36 +17,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import partial
+from typing import NamedTuple
 
 import msgspec
 
-from larm.config import Config
 from larm.errors import LarmError, StageError, StorageError
-from larm.fetching.pool import FetcherPool
 from larm.kit.garbage import give_back
 from larm.kit.threads.workers import Workers
-from larm.model.outcome import Failed, FailReason, Outcome
 from larm.monitor.rates import duration
-from larm.reading.pool import ReadingPool
 from larm.recrawl.revisit import Recrawl
 from larm.river.aside import waiting_sentence
-from larm.river.budget import PageBudget
 from larm.river.checkpointer import Checkpointer
-from larm.river.fetcher_record import FetcherRecord
-from larm.river.landing import start_visit
+from larm.river.crew import Crew
+from larm.river.landed import start_visit
 from larm.river.moves import Moves
 from larm.river.parts import FINISHED, Agenda, Frontier, Member, Observers, Shared
 from larm.river.patience import HANGS, Patience
 from larm.river.steering import Steering
-from larm.river.suspects import Suspects
-from larm.river.unloading import Unloader
-from larm.storage.pipeline import StorageLine
+from larm.storage.lines import StorageLines
 
 _GOODBYE = 5.0
 """Seconds for ``larm-control`` to close its connections: it never waits for anybody."""
-LONGEST_WAIT = 60.0
-"""Seconds a fetcher waits at most when it has nothing to do; it is woken when it has."""
 _ROLES = {"larm-handler": "filters what has come", "larm-tick": "saves a checkpoint", "larm-last": "saves the last checkpoint"}
 """What the threads do that have nothing to add."""
 
@@ -67,55 +60,45 @@ class Ending(msgspec.Struct, frozen=True):
     """Seconds that what is left takes at least, by the delay of one host."""
 
 
+class Helm(NamedTuple):
+    """Who may tell a running crawl what to do; any thread."""
+
+    steering: Steering
+    """People and programs."""
+    moves: Moves
+    """Other crawls, which hand hosts over or take them."""
+    member: Member | None = None
+    """The others that do the same crawl."""
+
+
 class Crawl:
     """One run. Built by `larm.building.wiring`; `run` once, on the main thread."""
 
     def __init__(
         self,
         *,
-        settings: Config,
         shared: Shared,
         agenda: Agenda,
         frontier: Frontier,
-        pool: FetcherPool,
-        reading: ReadingPool,
-        unloader: Unloader,
-        lines: Sequence[StorageLine],
+        crew: Crew,
+        lines: StorageLines,
         checkpointer: Checkpointer,
-        budget: PageBudget,
-        suspects: Suspects,
-        steering: Steering,
-        moves: Moves,
-        records: Sequence[FetcherRecord],
+        helm: Helm,
         observers: Observers,
-        notes: list[str],
         close: Callable[[bool], object],
-        member: Member | None = None,
     ) -> None:
-        """``close`` closes all that the parts have open, and is told whether nothing of the run failed; it raises StorageError.
-        ``member``: of a crawl by several agents."""
+        """``close`` closes all that the parts have open, and is told whether nothing of the run failed; it raises
+        StorageError."""
         # constant after construction
-        self._settings = settings
         self._clock, self._counters, self._gate, self._tally, self._bell, self._ticker, self._cpu, _ = shared
         self._agenda = agenda
         self._handler, self._queues = frontier.handler, frontier.queues
-        self._pool = pool
-        self._reading = reading
-        self._unloader = unloader
+        self._crew = crew
         self._lines = lines
         self._checkpointer = checkpointer
-        self._budget = budget
-        self._suspects = suspects
-        self.steering = steering
-        """What may be asked of it while it runs; any thread."""
-        self.moves = moves
-        """Hosts that go to another crawl, or come from one; any thread."""
-        self._records = records
-        self.snapshot, self._reporter, self._watchdog, self._door = observers
-        self.notes = notes
-        """What a person should know before it starts; at the end there may be more."""
+        self.steering, self.moves, self._member = helm
+        self.snapshot, self._reporter, self._watchdog, self._door, self.notes = observers
         self._close = close
-        self._member = member
         self._workers = Workers(self._thread_died, self._cpu)
         self._writers = Workers(self._thread_died, self._cpu)
         self._talkers = Workers(self._thread_died, self._cpu)
@@ -125,7 +108,6 @@ class Crawl:
         self.on_end: Callable[[Sequence[str]], object] = lambda _waits: None
         """The same while it ends: what it waits for, a line for each thread."""
         # written by the main thread
-        self._stopping = False
         self._told = self._clock.monotonic()
         """When the reporter last had its turn, while it ends."""
 
@@ -134,9 +116,9 @@ class Crawl:
     def run(self) -> Ending:
         """Crawl until the end, and leave the directory in a state that the next run continues. Raises nothing of its own."""
         self._cpu.begin("main")
-        self._reading.begin()  # as long as there is no other thread
+        self._crew.begin()
         for line in self._lines:
-            self._writers.start(f"larm-store-{line.name}", line.run)
+            self._writers.start(line.thread, line.run)
         try:
             self._door.open()
             self._talkers.start("larm-control", self._door.run)
@@ -150,27 +132,23 @@ class Crawl:
             if self._member is not None:
                 self._talkers.start("larm-agents", self._member.run)
             self._workers.start("larm-handler", self._handler.run)
-            for number in range(len(self._pool)):
-                self._workers.start(f"larm-fetch-{number}", lambda number=number: self._fetch(number))  # type: ignore[misc]
-            for number, read in enumerate(self._reading.threads(), start=len(self._pool)):
-                self._workers.start(self._records[number].name, partial(read, number))
+            self._crew.start(self._workers)
             self._workers.start("larm-tick", self._tick)
             ending = self._wait_for_end()
         except LarmError as error:
             ending = error
         ended = self._drain(ending)
-        self.notes += self._unloader.aside.sentences()
+        self.notes += self._crew.left()
         return ended
 
-    def stop(self, reason: str = "shutdown") -> None:
+    def stop(self) -> None:
         """End the crawl soon; safe in a signal handler and on any thread."""
-        self._bell.ring(reason)
+        self._bell.ring("shutdown")
 
     def _put_starts(self) -> None:
         with self._gate.step():
             if self._agenda.starts:
-                for line in self._lines:
-                    line.put([start_visit(self._agenda.starts)])
+                self._lines.put([start_visit(self._agenda.starts)])
                 self._handler.put(self._agenda.starts)
         for batch in self._agenda.feed:
             self._handler.put(batch)
@@ -182,8 +160,6 @@ class Crawl:
         self.steering.carry_out()  # what was ordered after the last checkpoint of a run that was killed
         if self._tally.value == 0:
             self._bell.ring(FINISHED)
-        if self._budget.exhausted:
-            self.stop("closespider_pagecount")
 
     def _wait_for_end(self) -> str | LarmError:
         began = self._clock.monotonic()
@@ -209,19 +185,16 @@ class Crawl:
 
     def _drain(self, ending: str | LarmError) -> Ending:
         """Stop taking work, give back what is in the air, save, and let the storages write what they have."""
-        self._stopping = self._unloader.stopping = True
+        self._crew.stop()
         if self._member is not None:
             self._member.ending("failed" if isinstance(ending, LarmError) else ending)
         self.steering.close()
         self._door.tell(())
         self._handler.stop()
         self._ticker.stop()
-        self._pool.wake_all()
-        self._reading.stop()
-        for line in self._lines:
-            line.wake()
+        self._lines.wake()
         stuck = self._patience.wait(self._workers)
-        self._queues.give_back(self._reading.rest())
+        self._crew.give_back()
         failed = self._agenda.watch.causes()
         self._agenda.log(failed)
         error = ending if isinstance(ending, LarmError) else self._unheard()  # a thread may have failed after the bell rang
@@ -232,7 +205,7 @@ class Crawl:
             gone = self._agenda.recrawl if finished and error is None else None
             self._writers.start("larm-last", lambda: self._save_last(finished, gone))
         else:
-            self._close_lines()
+            self._lines.close()
         if stuck := self._patience.wait(self._writers):
             error = error or _hang(stuck, "what they have not done, the same command does")
         error = error or self._unheard()  # a storage may fail on its last words
@@ -255,13 +228,7 @@ class Crawl:
 
     def _doing(self, name: str) -> str:
         """What a thread does, as far as it can be seen from outside."""
-        for line in self._lines:
-            if name == f"larm-store-{line.name}":
-                return line.doing
-        for record in self._records:
-            if name == record.name:
-                return record.doing()
-        return _ROLES.get(name, "")
+        return ({line.thread: line.doing for line in self._lines} | self._crew.doing() | _ROLES).get(name, "")
 
     def _tell(self, waits: Sequence[str]) -> None:
         """The end takes a while: whoever looks shall see for what."""
@@ -269,14 +236,10 @@ class Crawl:
         self._watchdog.look()
         self.on_end(waits)
         now = self._clock.monotonic()
-        if now >= self._told + self._settings.monitor.tick and "larm-tick" not in self._workers.alive():
+        if now >= self._told + self._ticker.seconds and "larm-tick" not in self._workers.alive():
             self._told = now
             with suppress(StorageError):  # the last report will say it again
                 self._reporter.tick(waits)
-
-    def _close_lines(self) -> None:
-        for line in self._lines:
-            line.close()
 
     def _unheard(self) -> LarmError | None:
         """The first failure that the bell has not told yet."""
@@ -310,9 +273,9 @@ class Crawl:
     def _look_for_the_end(self) -> None:
         """After a checkpoint: where nothing is left but suspects, the next of them; where nothing but long waits, the end."""
         far = self._queues.far_off(self.steering.limits.now.frontier.longest_wait)
-        if (far or self._tally.value == 0) and (lease := self._suspects.next_held()) is not None:
-            self._queues.take_up(lease)
-        elif far and not self.steering.holds:
+        if (far or self._tally.value == 0) and self._crew.take_up_suspect():
+            return
+        if far and not self.steering.holds:
             self.notes.append(waiting_sentence(far, self._clock.wall()))
             self._bell.ring(WAITING)
 
@@ -339,7 +302,7 @@ class Crawl:
                 self._forget_gone(recrawl)
             self._checkpointer.save(finished=finished, last=True)
         finally:
-            self._close_lines()
+            self._lines.close()
 
     def _forget_gone(self, recrawl: Recrawl) -> None:
         """A revisit is over: what it found gone leaves the storages. When nobody else makes checkpoints any more.
@@ -350,47 +313,7 @@ class Crawl:
         gone = recrawl.gone()
         self._counters.add("revisit/gone", len(gone))
         with self._gate.step():
-            for line in self._lines:
-                line.put(gone)
-
-    # -- larm-fetch-<n>
-
-    def _fetch(self, number: int) -> None:
-        """Lease, transfer, process, store, release: until the crawl stops; then give back what is in the air."""
-        fetcher = self._pool.fetchers[number]
-        while not self._stopping:
-            free = self._settings.fetch.transfers - fetcher.in_flight
-            may = self._pool.may_lease(number)
-            leases = self._budget.spend(free, self._queues.lease) if free and may else []
-            if free and not may:
-                self._pool.wake_one()  # the hosts of what has ended may be asked again
-            for lease in leases:
-                if self._suspects.hold(lease):
-                    self._budget.settle(1, 0)
-                    self._queues.put_off([lease])
-                else:
-                    fetcher.start(lease)
-            wait = min(LONGEST_WAIT, self._settings.monitor.stalled / 2)  # who waits for a slow transfer is not stalled
-            if len(leases) == free:
-                self._pool.fed(number)
-            elif self._pool.hunger(number) and self._budget.open:  # else no host is of use before a reservation comes free
-                wait = min(wait, self._queues.seconds_to_next())
-            self._records[number].now("getting" if fetcher.in_flight else "idle")
-            ended = fetcher.wait(wait)
-            self._pool.back(number)
-            if early := [lease for lease, outcome in ended if _is_early(outcome)]:
-                ended = [each for each in ended if not _is_early(each[1])]
-                self._budget.settle(len(early), 0)
-                self._queues.give_back(early, unsent=True)
-            mine = self._reading.sort(ended, full=lambda: self._pool.fed(number))  # for seconds it can't take any lease
-            if mine:
-                self._reading.spent(self._unloader.unload(number, mine))
-        self._queues.give_back(fetcher.abandon())
-
-
-def _is_early(outcome: Outcome) -> bool:
-    """No request was sent, as other hosts of the same address are being asked."""
-    return isinstance(outcome, Failed) and outcome.reason is FailReason.CROWDED
+            self._lines.put(gone)
 
 
 def _hang(stuck: Sequence[str], then: str) -> StageError:

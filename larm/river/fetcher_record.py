@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from larm.kit.logs.log_book import LogBook, time_of_day
 from larm.kit.threads.progress import Pulse
 from larm.monitor.snapshot import ThreadFigures
-from larm.river.landing import Landed
+from larm.river.landed import Landed
 from larm.seams import Clock
 
 

@@ -1,34 +1,34 @@
 """Lander: what follows from the outcome of a fetch (LARM-16, LARM-17). The decisions of the river; no state of its own.
 
-`land` runs on the fetcher threads, outside all locks: this is where pages are parsed. What it returns is carried out by
-`larm.river.unloading` in one step of the gate.
+`land` runs on the threads that fetch or read, outside all locks: this is where pages are parsed that nobody else has read. What
+it returns is carried out by `larm.river.unloading` in one step of the gate.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import NamedTuple
 
 import msgspec
 
 from larm.config import Frontier as Settings
-from larm.frontier.politeness import policy
+from larm.frontier.host import Host
+from larm.frontier.politeness import Decision, policy
 from larm.model import cuts, hollow
 from larm.model.crawl_hash import digest
 from larm.model.credentials import without_credentials
 from larm.model.document import Document, Visit
-from larm.model.exchange import Exchange
 from larm.model.lease import Lease
 from larm.model.left import TOO_DEEP
 from larm.model.links import Link, Links
 from larm.model.lost import Lost
-from larm.model.message import ORDINARY, REDIRECT, URLMessage, as_whole
+from larm.model.message import LOST, REDIRECT, URLMessage, as_whole
 from larm.model.outcome import Failed, Fetched, Moved, NotModified, Outcome, Refused
 from larm.model.url import BadUrl, Url
 from larm.processing.apart.protocol import KINDS
 from larm.processing.hollow import hollow_of
 from larm.river.causes import cause_of
+from larm.river.landed import Landed, landed_of
 from larm.seams import CrawlOrder
 
 NOWHERE = "downloader/exception_type_count/redirect"
@@ -39,36 +39,8 @@ CIRCLE = "redirect/circle"
 """Counts redirects of pages to themselves, and back to what has redirected there."""
 
 
-class Landed(NamedTuple):
-    """A fetch that has ended, and all that follows from it."""
-
-    lease: Lease
-    outcome: Outcome
-    counts: dict[str, int]
-    log_line: str
-    error: bool = False
-    """The line belongs into the thread's error log, too."""
-    visit: Visit | None = None
-    messages: Sequence[URLMessage] = ()
-    """For the message handler."""
-    known: Mapping[str, str] = {}
-    """Links that a filter would drop, mostly as visited, and which therefore never became messages.
-
-    By the name of the filter their access forms, a line each."""
-    again: URLMessage | None = None
-    """The same page under another address: it was visited, so the filters would drop it; straight to its host's queue."""
-    warnings: Sequence[str] = ()
-    forgotten: bool = False
-    """Its address shall count as never seen: a later run comes by it again."""
-
-    @property
-    def page(self) -> bool:
-        """A document that is stored."""
-        return self.visit is not None and self.visit.document is not None
-
-
 class Lander:
-    """Shared by all fetcher threads."""
+    """Shared by all threads that fetch or read."""
 
     def __init__(
         self,
@@ -109,11 +81,11 @@ class Lander:
             case Moved():
                 return self._moved(lease, outcome)
             case NotModified():
-                landed = _landed(lease, outcome, "304 not modified", status=304, counts={"revisit/unchanged": 1})
+                landed = landed_of(lease, outcome, "304 not modified", status=304, counts={"revisit/unchanged": 1})
                 return landed._replace(visit=_unchanged(lease.message, 304, outcome.headers))
             case Refused(status=status):
                 lost = 300 <= status < 400  # a redirect that does not say where, or "not modified" to who did not ask
-                landed = _landed(lease, outcome, f"{status}", status=status, error=status >= 400 or lost)
+                landed = landed_of(lease, outcome, f"{status}", status=status, error=status >= 400 or lost)
                 if lost:
                     landed.counts[NOWHERE] = 1
                 visit = self._no_page(lease.message, outcome, f"HTTP status {status}", status)
@@ -121,18 +93,24 @@ class Lander:
             case Failed():
                 counts = {f"downloader/exception_type_count/{outcome.reason.value}": 1}
                 text = f"{outcome.reason.value}: {outcome.detail}"
-                landed = _landed(lease, outcome, text, error=True, counts=counts)
+                landed = landed_of(lease, outcome, text, error=True, counts=counts)
                 return landed._replace(visit=self._no_page(lease.message, outcome, cause_of(outcome, 0.0)))
+
+    def decide(self, lease: Lease, outcome: Outcome, host: Host) -> Decision:
+        """What becomes of the page, and of its host. Under the lock of the host records."""
+        message = lease.message
+        silent = host.is_silent(message.url.access)
+        return policy(outcome, message.tries, self._settings, blocks=host.backoffs, silent=silent)
 
     def set_aside(self, lease: Lease, outcome: Outcome, why: Lost) -> Landed:
         """A page that is not read. It may be the next time, unless it has ended processes; see also `larm.river.suspects`."""
-        landed = _landed(lease, outcome, why.why, error=True, counts={why.counter: 1})
+        landed = landed_of(lease, outcome, why.why, error=True, counts={why.counter: 1})
         return landed if why is Lost.DEADLY else landed._replace(visit=self._no_page(lease.message, outcome, why.why))
 
     def _page(self, lease: Lease, outcome: Fetched, document: Document | None) -> Landed:
         message, known = lease.message, lease.message.known
         if known is not None and known.digest == digest(outcome.body):
-            landed = _landed(
+            landed = landed_of(
                 lease, outcome, f"{outcome.status} unchanged", status=outcome.status, counts={"revisit/unchanged": 1}
             )
             return landed._replace(visit=_unchanged(message, 200, outcome.headers))
@@ -158,7 +136,9 @@ class Lander:
         empty = hollow_of(document, outcome.body) if self._text else ""
         notes = cut + f" ({outcome.flaw})" * bool(outcome.flaw) + " (same text)" * same
         notes += f" ({hollow.NOTES[empty]})" if empty else ""
-        landed = _landed(lease, outcome, f"{outcome.status} {len(outcome.body)} {document.mime}{notes}", status=outcome.status)
+        landed = landed_of(
+            lease, outcome, f"{outcome.status} {len(outcome.body)} {document.mime}{notes}", status=outcome.status
+        )
         if outcome.truncated:
             landed.counts["downloader/truncated"] = 1
         for name in (*document.counts, *(cuts.COUNTED + name for name in visit.cuts)):
@@ -167,7 +147,7 @@ class Lander:
             landed.counts[hollow.COUNTED + empty] = 1
         if outcome.flaw:
             landed.counts["downloader/flawed"] = 1
-        if known is not None:
+        if known not in (None, LOST):
             landed.counts["revisit/same_text" if same else "revisit/changed"] = 1
         if self.max_depth is not None and message.depth >= self.max_depth and self._leads_on(document):
             landed.counts[TOO_DEEP] = 1
@@ -224,7 +204,9 @@ class Lander:
     def _moved(self, lease: Lease, outcome: Moved) -> Landed:
         """A link of type 2, and the target as a message of its own (LARM-17)."""
         message = lease.message
-        landed = _landed(lease, outcome, f"{outcome.status} -> {without_credentials(outcome.location)}", status=outcome.status)
+        landed = landed_of(
+            lease, outcome, f"{outcome.status} -> {without_credentials(outcome.location)}", status=outcome.status
+        )
         try:
             target = self._join(message.url.access, outcome.location)
         except BadUrl as error:
@@ -295,25 +277,6 @@ class Lander:
 _NONE: Mapping[str, int] = {}
 
 
-def _landed(
-    lease: Lease,
-    outcome: Outcome,
-    text: str,
-    *,
-    status: int = 0,
-    error: bool = False,
-    counts: dict[str, int] | None = None,
-) -> Landed:
-    timing = outcome.timing
-    counts = counts if counts is not None else {}
-    counts["downloader/request_count"] = 1
-    counts["downloader/response_bytes"] = timing.received
-    if status:
-        counts[f"downloader/response_status_count/{status}"] = 1
-    line = f"{timing.seconds * 1000:.0f} ms: {text}: {lease.message.url.access}"
-    return Landed(lease, outcome, counts, line, error)
-
-
 def _lost_way(landed: Landed, visit: Visit, why: str) -> Landed:
     """A redirect that is not followed."""
     visit = msgspec.structs.replace(visit, failure=f"redirects, {why}")
@@ -328,29 +291,3 @@ def _unchanged(message: URLMessage, status: int, headers: dict[str, str]) -> Vis
 def _without_validators(headers: dict[str, str]) -> dict[str, str]:
     """Of a body that is not what the server has: or it would be "not modified" for ever."""
     return {name: value for name, value in headers.items() if name not in ("etag", "last-modified")}
-
-
-def with_exchanges(landed: Sequence[Landed], robots: Sequence[tuple[Lease, Outcome]]) -> tuple[list[Visit], list[Visit]]:
-    """The visits of all, with what was exchanged for them; and those for storages of exchanges alone, see `larm.seams.Storage`.
-
-    ``robots``: answers to requests for robots.txt.
-    """
-    visits, answers = [], []
-    for each in landed:
-        exchange = each.outcome.exchange
-        if each.visit is not None:
-            visits.append(each.visit if exchange is None else msgspec.structs.replace(each.visit, exchange=exchange))
-        elif exchange is not None:
-            answers.append(_answer(each.lease, exchange))
-    answers += [_answer(lease, outcome.exchange) for lease, outcome in robots if outcome.exchange is not None]
-    return visits, answers
-
-
-def _answer(lease: Lease, exchange: Exchange) -> Visit:
-    message = lease.message
-    return Visit(page=message.url.access, url=message.url, referrer=message.referrer, exchange=exchange)
-
-
-def start_visit(messages: Sequence[URLMessage]) -> Visit:
-    """The links.log lines of the start URLs (LARM-89)."""
-    return Visit(page="<start>", links=Links.of(Link(message.url, ORDINARY, "") for message in messages))

@@ -30,11 +30,11 @@ CHANGEABLE = (
 class Limits:
     """`now` is what holds."""
 
-    def __init__(self, settings: Config, tell: Callable[[Config], object] = lambda _: None) -> None:
-        """``tell`` is called with what holds after each change."""
+    def __init__(self, settings: Config) -> None:
         self.now = settings
         """Replaced as a whole."""
-        self.tell = tell
+        self.tell: Callable[[Config], object] = lambda _: None
+        """Called with what holds after each change."""
         # by one thread at a time
         self.changes: dict[str, str] = {}
         """What was changed, as it was written."""

@@ -238,7 +238,7 @@ class Moves:
 
     def _close(self, host: str, move: Move) -> None:
         self._away.close_to(host)
-        self._frontier.queues.freeze(host)
+        self._frontier.changes.freeze(host)
         with self._lock:
             self._moves[host] = move
 
@@ -250,7 +250,7 @@ class Moves:
                 return
             self._close(host, Move("arriving", part.move, 1))
             row = msgspec.structs.replace(part.row, delayed=self._unknown(part.row))
-            frontier.queues.alter(host, lambda record: frontier.book.adopt_locked(record, row))
+            frontier.changes.alter(host, lambda record: frontier.book.adopt_locked(record, row))
             return
         if move is None or (move.phase, move.id, move.next) != ("arriving", part.move, part.number):
             return
@@ -259,7 +259,7 @@ class Moves:
             new = frontier.seen.add_new([message.url.fingerprint for message in messages])
             mine = [each for each, is_new in zip(messages, new, strict=True) if is_new or each.known is not None]
             mine = self.on_waiting(mine) if part.place == QUEUE else mine
-            frontier.queues.alter(host, lambda record: self._put_locked(record, part.place, mine))
+            frontier.changes.alter(host, lambda record: self._put_locked(record, part.place, mine))
             frontier.book.relieve()
         elif isinstance(part, Pages):
             frontier.seen.add_new([key for key, _ in part.rows])
@@ -289,7 +289,7 @@ class Moves:
 
     def _open(self, host: str) -> None:
         """It is like all others again, and what was found of it meanwhile goes through the filters."""
-        self._frontier.queues.thaw(host)
+        self._frontier.changes.thaw(host)
         self._frontier.handler.robots_arrived(Arrival(host, "", None))
         with self._lock:
             del self._moves[host]
@@ -310,7 +310,7 @@ class Moves:
         with self._lock:
             moves = {host: msgspec.structs.replace(move) for host, move in self._moves.items()}
             had = dict(self._had)
-        self._quiet = {host for host, move in moves.items() if not self._frontier.queues.busy(host)}
+        self._quiet = {host for host, move in moves.items() if not self._frontier.changes.busy(host)}
         self._left = {host for host, move in moves.items() if move.phase == "left"}
         state = MovesState(moves, had, self._away.rows())
         return msgspec.msgpack.encode(state) if moves or had or state.away else b""
@@ -344,7 +344,7 @@ class Moves:
     def _empty(self, host: str) -> bool:
         """Some of what waits there goes, and is not known as seen any more."""
         with self._shared.gate.step():
-            messages = self._frontier.queues.alter(host, lambda record: take_out_locked(record, _BATCH))
+            messages = self._frontier.changes.alter(host, lambda record: take_out_locked(record, _BATCH))
             self._frontier.seen.discard([message.url.fingerprint for message in messages])
             move = self._move(host)
             if move is not None and move.passes_on:
@@ -357,7 +357,7 @@ class Moves:
                 with self._shared.gate.step():
                     self._frontier.seen.discard([key for key, _ in batch])
         with self._shared.gate.step():
-            self._frontier.queues.forget(host)
+            self._frontier.changes.forget(host)
             with self._lock:
                 self._moves[host].phase = "left"
                 self._still.discard(host)

@@ -11,12 +11,15 @@ from typing import NamedTuple, Protocol
 from larm.errors import LarmError
 from larm.filters.chain import FilterChain
 from larm.frontier.away import AwayHosts
+from larm.frontier.changes import HostChanges
+from larm.frontier.guard import Guard
 from larm.frontier.handler import MessageHandler
 from larm.frontier.hosts import HostBook
 from larm.frontier.queues import HostQueues
 from larm.frontier.robots.landing import RobotsLander
 from larm.frontier.shared_addresses import SharedAddresses
 from larm.frontier.traps.desk import TrapDesk
+from larm.frontier.turns import Turns
 from larm.kit.counters import Counters
 from larm.kit.disk.caching_queue import CachingQueue
 from larm.kit.disk.seen_set import DiskSeenSet
@@ -29,6 +32,8 @@ from larm.model.message import URLMessage
 from larm.monitor.reporter import Reporter
 from larm.monitor.snapshot import Snapshot
 from larm.recrawl.revisit import Recrawl
+from larm.river.fetcher_record import FetcherRecord
+from larm.river.recent import Recent
 from larm.river.starts import StartWatch
 from larm.river.watchdog import Watchdog
 from larm.seams import Clock
@@ -63,9 +68,12 @@ class Frontier(NamedTuple):
     chain: FilterChain
     handler: MessageHandler
     book: HostBook
+    turns: Turns
     queues: HostQueues
+    changes: HostChanges
     robots: RobotsLander
     traps: TrapDesk
+    guard: Guard
     rules: int = 0
     """See `larm.frontier.standing.Standing.rules`."""
 
@@ -81,6 +89,15 @@ class Agenda(NamedTuple):
     """What becomes of the start URLs."""
     log: Callable[[Sequence[str]], object]
     """Told of those that brought no page."""
+
+
+class Logbook(NamedTuple):
+    """Who writes down what became of each fetch."""
+
+    records: Sequence[FetcherRecord]
+    """One for each thread that fetches or reads, in the order of their numbers."""
+    watch: StartWatch
+    recent: Recent
 
 
 class Door(Protocol):
@@ -134,3 +151,5 @@ class Observers(NamedTuple):
     reporter: Reporter
     watchdog: Watchdog
     door: Door
+    notes: list[str]
+    """What a person should know before it starts; at the end there may be more."""

@@ -11,7 +11,7 @@ from larm.monitor.snapshot import ClusterFigures, Snapshot, Stalled, StorageFigu
 from larm.river.checkpointer import Checkpointer
 from larm.river.fetcher_record import FetcherRecord
 from larm.river.parts import Frontier, Shared
-from larm.storage.pipeline import StorageLine
+from larm.storage.lines import StorageLines
 
 _BYTES_A_FINGERPRINT = 15  # measured on the disk
 
@@ -34,7 +34,7 @@ class Probe:
         shared: Shared,
         frontier: Frontier,
         records: Sequence[FetcherRecord],
-        lines: Sequence[StorageLine],
+        lines: StorageLines,
         checkpointer: Checkpointer,
         paused: Callable[[], bool],
         stalled: Callable[[], tuple[Stalled, ...]],
@@ -44,7 +44,7 @@ class Probe:
         self._transfers = settings.fetch.threads * settings.fetch.transfers
         self._storage_limit = int(settings.storage.queue)
         self._clock, self._counters, self._tally, self._cpu = shared.clock, shared.counters, shared.tally, shared.cpu
-        self._handler, self._queues, self._traps = frontier.handler, frontier.queues, frontier.traps
+        self._handler, self._turns, self._traps = frontier.handler, frontier.turns, frontier.traps
         self._seen = frontier.seen
         self._records = records
         self._lines = lines
@@ -58,7 +58,7 @@ class Probe:
     def __call__(self) -> Snapshot:
         """The figures of this moment."""
         counters = self._counters.snapshot()
-        hosts = self._queues.figures()
+        hosts = self._turns.figures()
         incoming = len(self._handler.incoming)
         waiting = max(self._tally.value + hosts.uncounted - incoming - hosts.in_flight, 0)
         return Snapshot(
@@ -114,7 +114,7 @@ class Probe:
             "fetching": max(river - processing, 0.0),
             "processing": processing,
             "filters and frontier": threads.get("larm-handler", 0.0),
-            **{f"storage {line.name}": threads.get(f"larm-store-{line.name}", 0.0) for line in self._lines},
+            **{f"storage {line.name}": threads.get(line.thread, 0.0) for line in self._lines},
             "checkpoints and figures": threads.get("larm-tick", 0.0),
             "start, display and end": threads.get("main", 0.0),
         }

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from larm.model.outcome import Timing
 from larm.model.seen import Seen
-from larm.river.landing import Landed
+from larm.river.landed import Landed
 from larm.seams import Clock
 
 KEPT = 500

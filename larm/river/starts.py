@@ -16,7 +16,8 @@ from larm.model.message import URLMessage
 from larm.model.outcome import Fetched, Moved, NotModified, Outcome, Refused
 from larm.model.url import Url
 from larm.river.causes import cause_of
-from larm.river.landing import CIRCLE, Landed
+from larm.river.landed import Landed
+from larm.river.landing import CIRCLE
 from larm.seams import Clock
 
 _SAID = {"scope": "out of scope: {}", "robots": "forbidden by {}", "forgotten": "forgotten {}"}

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import msgspec
@@ -27,12 +27,12 @@ from larm.kit.disk.journal import Journal, Position
 from larm.model.credentials import without_credentials
 from larm.model.message import URLMessage
 from larm.model.url import BadUrl, Url
-from larm.river.landing import start_visit
+from larm.river.landed import start_visit
 from larm.river.limits import Limits
 from larm.river.orders import Add, AnyOrder, Block, Deliver, Done, Pause, Refused, Reopen, Resume, Set, Unblock
 from larm.river.parts import FINISHED, Frontier, Shared
 from larm.seams import EndPolicy
-from larm.storage.pipeline import StorageLine
+from larm.storage.lines import StorageLines
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(AnyOrder | Deliver)
@@ -42,7 +42,7 @@ class Hands(NamedTuple):
     """The parts of the river that orders act upon."""
 
     frontier: Frontier
-    lines: Sequence[StorageLine]
+    lines: StorageLines
     """Of the storages; URLs that are added are links of the start page."""
     parse: Callable[[str], Url]
     """Raises BadUrl."""
@@ -255,19 +255,18 @@ class Steering:
                 self._shared.counters.add("orders/urls_added", len(good))
                 if refused:
                     self._shared.counters.add("orders/urls_refused", len(refused))
-                for line in hands.lines:
-                    line.put([start_visit(messages)])
+                hands.lines.put([start_visit(messages)])
                 frontier.handler.put(messages)
             case Set(key, value):
                 self.limits.set(key, value)
                 hands.wake()
             case Block(host):
-                frontier.queues.block(host)
+                frontier.changes.block(host)
             case Unblock(host):
-                frontier.queues.unblock(host)
+                frontier.changes.unblock(host)
             case Reopen(pattern, host):
                 for key in frontier.traps.holders(host):
-                    frontier.queues.alter(key, lambda host: frontier.traps.reopen_locked(host, pattern))
+                    frontier.changes.alter(key, lambda host: frontier.traps.reopen_locked(host, pattern))
             case Pause():
                 self.paused = True
                 self._shared.ticker.hurry()

@@ -13,27 +13,23 @@ from contextlib import contextmanager
 
 import msgspec
 
-from larm.config import Frontier as Settings
 from larm.duplicates.novelty import NoveltyJudge
-from larm.fetching.pool import FetcherPool
-from larm.frontier.politeness import policy
 from larm.frontier.robots.desk import RobotsDesk
 from larm.model.document import Document
 from larm.model.lease import Lease
 from larm.model.lost import Lost
 from larm.model.novelty import Novelty
 from larm.model.outcome import Outcome
+from larm.river.allowance import Allowance
 from larm.river.aside import Aside
-from larm.river.budget import SPENT, PageBudget
-from larm.river.byte_limit import RECEIVED, ByteLimit
-from larm.river.fetcher_record import FetcherRecord
-from larm.river.landing import Landed, Lander, with_exchanges
-from larm.river.parts import Frontier, Shared
+from larm.river.budget import SPENT
+from larm.river.byte_limit import RECEIVED
+from larm.river.landed import Landed, with_exchanges
+from larm.river.landing import Lander
+from larm.river.parts import Frontier, Logbook, Shared
 from larm.river.probe import AGAIN
-from larm.river.recent import Recent
-from larm.river.starts import StartWatch
 from larm.river.suspects import Suspects
-from larm.storage.pipeline import StorageLine, cost_of
+from larm.storage.lines import StorageLines
 
 Ended = tuple[Lease, Outcome]
 
@@ -44,35 +40,25 @@ class Unloader:
     def __init__(
         self,
         *,
-        settings: Settings,
         shared: Shared,
         frontier: Frontier,
         lander: Lander,
-        lines: Sequence[StorageLine],
-        pool: FetcherPool,
-        budget: PageBudget,
-        bytes_left: ByteLimit,
-        suspects: Suspects,
-        records: Sequence[FetcherRecord],
-        watch: StartWatch,
-        recent: Recent,
         judge: NoveltyJudge | None,
+        lines: StorageLines,
+        allowance: Allowance,
+        suspects: Suspects,
+        logbook: Logbook,
     ) -> None:
         """``judge``: says of pages whether they say anything new, which the traps are told; None: nobody wants to know."""
         # constant after construction
-        self._settings = settings
-        self._counters, self._tally, self._gate, self._bell = shared.counters, shared.tally, shared.gate, shared.bell
+        self._counters, self._tally, self._gate = shared.counters, shared.tally, shared.gate
         self._frontier = frontier
         self._lander = lander
-        self._lines = lines
-        self._pool = pool
-        self._budget = budget
-        self._bytes_left = bytes_left
-        self._suspects = suspects
-        self._records = records
-        self._watch = watch
-        self._recent = recent
         self._judge = judge
+        self._lines = lines
+        self._allowance = allowance
+        self._suspects = suspects
+        self._records, self._watch, self._recent = logbook
         self.aside = Aside()
         # written by the main thread
         self.stopping = False
@@ -85,8 +71,7 @@ class Unloader:
         """
         record = self._records[number]
         record.now("storing")
-        for line in self._lines:
-            line.wait_for_room(lambda: self.stopping)
+        self._lines.wait_for_room(lambda: self.stopping)
         record.now("scanning")
         began = time.thread_time()
         landed = [
@@ -101,7 +86,7 @@ class Unloader:
             if each.visit is not None and each.visit.document is not None and each.visit.document.unread:
                 self.aside.put(Lost.UNREAD, each.visit.page)
         received = sum(outcome.timing.received for _, outcome in ended)
-        self._bytes_left.add(received)  # before their links may be fetched
+        self._allowance.received.add(received)  # before their links may be fetched
         with self._gate.step():
             if novelties:
                 self._frontier.traps.learn(novelties)
@@ -112,7 +97,7 @@ class Unloader:
             self._counters.add(RECEIVED, received)
             record.add(landed)
         self._recent.add(landed)
-        self._account(len(ended), sum(each.page for each in landed))
+        self._allowance.settle(len(ended), sum(each.page for each in landed))
         record.now("idle")
         return spent
 
@@ -157,15 +142,7 @@ class Unloader:
 
     def _follow(self, landed: Sequence[Landed], robots: Sequence[Ended] = ()) -> None:
         """In a step of the gate: documents to the storages, links to the handler, leases back."""
-        visits, answers = with_exchanges(landed, robots)
-        if visits:
-            cost = cost_of(visits)
-            for line in self._lines:
-                line.put(visits, cost)
-        if answers:
-            for line in self._lines:
-                if line.exchanges:
-                    line.put(answers)
+        self._lines.put(*with_exchanges(landed, robots))
         known: dict[str, list[str]] = {}
         for each in landed:
             for name, urls in each.known.items():
@@ -181,13 +158,9 @@ class Unloader:
             self._release(each)
 
     def _release(self, landed: Landed) -> None:
-        message, outcome = landed.lease.message, landed.outcome
+        message, lease, outcome = landed.lease.message, landed.lease, landed.outcome
         decision = self._frontier.queues.release(
-            landed.lease,
-            outcome.timing.seconds,
-            lambda host: policy(
-                outcome, message.tries, self._settings, blocks=host.backoffs, silent=host.is_silent(message.url.access)
-            ),
+            lease, outcome.timing.seconds, lambda host: self._lander.decide(lease, outcome, host)
         )
         counts = landed.counts
         if landed.page:
@@ -207,10 +180,3 @@ class Unloader:
             self._frontier.chain.note(RobotsDesk.name, landed.again.url.access)
         if not decision.retry:
             self._tally.fall(1)
-
-    def _account(self, ended: int, pages: int) -> None:
-        self._budget.settle(ended, pages)
-        if pages and self._budget.exhausted:
-            self._bell.ring("closespider_pagecount")
-        elif self._budget.limited:
-            self._pool.wake_one()  # a reservation may have come free

@@ -27,7 +27,7 @@ def advice(tree: Node | None, count: Callable[[Node], int]) -> list[str]:
     return []
 
 
-def missing(tree: Node | None, count: Callable[[Node], int]) -> list[str]:
+def missing(tree: Node | None, count: Callable[[Word | Phrase], int]) -> list[str]:
     """A sentence on the words that are nowhere, if there are such."""
     words = [f'"{_short(item.text)}"' for item in dict.fromkeys(wanted(tree)) if not count(item)]
     return [f"no page has {', '.join(words[:_NAMED])}"] if words else []

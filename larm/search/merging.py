@@ -1,14 +1,16 @@
 """Merging: the answers of several indexes become one page of results, as they come. Pure, but for being filled.
 
-What is the same is shown once, as it stands with the best score: the same address, or the same text under another one. Two
-indexes may have the same pages, so of their numbers nobody knows the sum, unless all hits were seen: there are at least as many
-as the one with most has. Scores of strangers mean nothing beside ours: then the places in the lists count. A network that ranks
-as one index over all has the say about the pages that it knows, and what else is found is fitted in by the scores of these.
+What is the same is shown once, as it stands with the best score: the same address, or the same title and text under another
+one. Two indexes may have the same pages, so of their numbers nobody knows the sum, unless all hits were seen: there are at
+least as many as the one with most has. Scores of strangers mean nothing beside ours: then the places in the lists count. A
+network that ranks as one index over all has the say about the pages that it knows, and what else is found is fitted in by the
+scores of these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf, nextafter
 
 import msgspec
 
@@ -84,7 +86,8 @@ class Merging:
         """Where scores of some mean nothing to the others, places count: those of all whose scores do are one list."""
         overall = next((part for part in reversed(self._parts) if part.overall and part.hits), None)
         known = {hit.url: hit.score for hit in overall.hits} if overall is not None else {}
-        scored = [part if part is overall else _fitted(part, known) for part in self._parts if not part.by_rank]
+        last = nextafter(min(known.values()), -inf) if overall is not None and overall.total > len(known) else None
+        scored = [part if part is overall else _fitted(part, known, last) for part in self._parts if not part.by_rank]
         if len(scored) == len(self._parts):
             return scored
         order = sorted({hit.score for part in scored for hit in part.hits}, reverse=True)
@@ -111,12 +114,14 @@ class Merging:
         return "" if self._asked.seconds is None else f" within {self._asked.seconds:.3g} s"
 
 
-def _fitted(part: Findings, known: Mapping[str, float]) -> Findings:
+def _fitted(part: Findings, known: Mapping[str, float], last: float | None) -> Findings:
     """With the scores that its pages have elsewhere; what is not known there has as much less as any of these: it may be known,
-    and not be among the best. To take what these mostly have brings up pages of an index in which other words are rare."""
+    and not be among the best. To take what these mostly have brings up pages of an index in which other words are rare. What is
+    borrowed is known there, and comes after the ``last`` one that was shown."""
     ratios = [known[hit.url] / hit.score for hit in part.hits if hit.url in known and hit.score > 0]
     factor = min(1.0, *ratios) if ratios else 1.0
-    hits = (msgspec.structs.replace(hit, score=known.get(hit.url, factor * hit.score)) for hit in part.hits)
+    least = last if part.borrowed and last is not None else inf
+    hits = (msgspec.structs.replace(hit, score=known.get(hit.url, min(least, factor * hit.score))) for hit in part.hits)
     return msgspec.structs.replace(part, hits=tuple(hits))
 
 

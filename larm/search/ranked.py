@@ -108,8 +108,8 @@ class Ranker:
         found, chosen = self._chosen(tree, number, offset, sort, grouped=grouped)
         complete = self._reader.having_all(found, [each.candidate for each in chosen])
         results = [self._result(found, each, each.candidate.page in complete, explain) for each in chosen]
-        words = dict.fromkeys(word for each in found.units for word in each.unit.words)
-        forms = {word: self._reader.forms(word) for word in words}
+        words = {word: each.unit.derived > 0 for each in found.units for word in each.unit.words}
+        forms = {word: self._reader.forms(word, derived=derived) for word, derived in words.items()}
         patterns = [each.unit.pattern for each in found.units if each.unit.pattern]
         forms |= {re.split(r"[*?]", pattern)[0]: self._reader.like(pattern) for pattern in patterns}  # as snippets take them
         return Ranking(found.complete, found.total, results, sum(each.alike for each in chosen), forms, found.unknown, found)
@@ -129,9 +129,7 @@ class Ranker:
             tree = loosened(tree)
             found = self._reader.retrieve(tree, self._settings.candidates)._replace(complete=0)
         if sort == "date":
-            found = self._reader.newest(found, max(self._settings.candidates, offset + number))
-            newest = [_Weighed(each, 0.0, {}) for each in found.candidates]
-            return found, (_grouped(newest) if grouped else newest)[offset : offset + number]
+            return self._newest(found, number, offset, grouped=grouped)
         weighed = self._weigh(found)
         first = _grouped(weighed) if grouped else weighed
         if offset < _READ:
@@ -142,6 +140,17 @@ class Ranker:
             more = self._reader.retrieve(tree, number - len(chosen), skipped).candidates
             chosen += [_Weighed(each, each.score, {}) for each in more]
         return found, chosen
+
+    def _newest(self, found: Retrieved, number: int, offset: int, *, grouped: bool) -> tuple[Retrieved, list[_Weighed]]:
+        """As many of those that changed last as the results are of, of pages that say the same one."""
+        most = max(self._settings.candidates, offset + number)
+        while True:
+            found = self._reader.newest(found, most)
+            newest = [_Weighed(each, 0.0, {}) for each in found.candidates]
+            first = _grouped(newest) if grouped else newest
+            if len(first) >= offset + number or len(newest) < most:
+                return found, first[offset : offset + number]
+            most *= 2
 
     def reload(self) -> None:
         """See the latest commit of the index, and the latest link graph."""

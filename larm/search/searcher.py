@@ -14,10 +14,11 @@ import msgspec
 from larm.config import Search
 from larm.index.query_context import QueryContext
 from larm.index.reader import IndexReader, Match
-from larm.index.tree import Info, Node, Question, wanted
+from larm.index.tree import Info, Node, Phrase, Question, Word, wanted
+from larm.index.units import units_of
 from larm.kit.clock import SystemClock
 from larm.kit.deadline import Deadline, OutOfTimeError
-from larm.model.crawl_hash import digest
+from larm.model.crawl_hash import page_hash
 from larm.model.facets import Facet, Narrowed, Sort
 from larm.model.findings import MOST_HITS, Asked, Findings, WordStatistics
 from larm.model.hit import Hit
@@ -37,6 +38,8 @@ from larm.search.shown_titles import ShownTitles
 from larm.search.snippets import make_snippet, safe_line, shortened
 from larm.search.spelling import FEW, did_you_mean
 from larm.search.suggesting import Suggestion, suggest
+
+_EMPTY = "the index has no page yet; those of a crawl that runs are found half a minute after they were fetched"
 
 
 class IndexSearcher:
@@ -137,6 +140,7 @@ class IndexSearcher:
         offset = n * (max(1, asked.page) - 1)
         found = self._ranker.rank(tree, n, offset, sort=asked.sort, explain=asked.explain, alike=asked.alike)
         notes += [f"no page has {symbol} as it stands" for symbol in found.unknown]
+        notes += self._of_one_stem(found)
         items = tuple(wanted(tree))
         marks = Marks(items, reader.analyzer.words, lambda word: list(found.forms.get(word, ())), self._worth_of())
         hits = []
@@ -148,8 +152,14 @@ class IndexSearcher:
         suggestion = ""
         try:
             suggestion = self._better(asked.query, tree) if found.complete < FEW and asked.advice else ""
-            if not found.complete and not suggestion and asked.advice:
-                notes += missing(tree, reader.count) if found.total else advice(tree, reader.count)
+            if found.total and suggestion and not found.complete and self._loses_nothing(tree, suggestion):
+                better = self.find(msgspec.structs.replace(asked, query=suggestion))
+                note = f"no page has all of {asked.query}; these pages are for {suggestion}"
+                return msgspec.structs.replace(better, notes=(note, *better.notes), took=self._clock.monotonic() - began)
+            if not reader.documents:
+                notes.append(_EMPTY)
+            elif not found.complete and not suggestion and asked.advice:
+                notes += missing(tree, self._anywhere(context)) if found.total else advice(tree, reader.count)
         except OutOfTimeError:
             notes.append("there was no time to look for other spellings")
         return Findings(
@@ -199,6 +209,30 @@ class IndexSearcher:
         pages, vocabulary = self._reader.documents + 2, self._reader.vocabulary
         return lambda word: max(0.01, log(pages / (vocabulary.pages(word) + 1)) / log(pages))
 
+    def _anywhere(self, context: QueryContext) -> Callable[[Word | Phrase], int]:
+        """How many pages have a word; of several indexes, where this one has none, those of the others that are known."""
+        reader = self._reader
+
+        def others(text: str) -> int:
+            units = units_of(text, reader.analyzer.spans(text)) if reader.compared else ()
+            return min((context.known(unit.words) for unit in units), default=0)
+
+        return lambda item: reader.count(item) or others(item.text)
+
+    def _of_one_stem(self, found: Ranking) -> list[str]:
+        """A sentence, where nothing but a word was asked for that is nowhere, and others that are made of it were found."""
+        units = [each.unit for each in found.found.units if not each.common]
+        word = units[0].words[0] if len(units) == 1 and len(units[0].words) == 1 else ""
+        others = found.forms.get(word, ())[1:]
+        if (
+            not found.total
+            or not others
+            or self._reader.vocabulary.pages(word)
+            or len(self._reader.forms(word, derived=False)) > 1
+        ):
+            return []
+        return [f'no text has "{word}"; these have {others[0]}']
+
     def _better(self, text: str, tree: Node | None) -> str:
         """Another spelling of the query, if there is one that finds more."""
         analyzer = self._reader.analyzer
@@ -208,6 +242,12 @@ class IndexSearcher:
         return did_you_mean(
             text, changeable, analyzer.spans(text), self._reader.vocabulary, self._reader.forms, total_of=self._total
         )
+
+    def _loses_nothing(self, tree: Node | None, better: str) -> bool:
+        """No page has a word that the other spelling changes. Of several indexes another one may."""
+        kept = set(self._reader.analyzer.words(better))
+        changed = [item for item in wanted(tree) if not kept.issuperset(self._reader.analyzer.words(item.text))]
+        return not self._reader.compared and not any(map(self._reader.count, changed))
 
     def _total(self, text: str) -> int:
         tree = self._links.resolve(self._parsed(text).tree, [])
@@ -254,5 +294,5 @@ def _hit(match: Match, title: str, complete: bool, marks: Marks, name: str) -> H
         complete=complete,
         score=match.score,
         explanation=match.explanation,
-        digest=digest(match.body.encode("utf-8", "replace")) if match.body else 0,
+        digest=page_hash(match.title, match.body),
     )

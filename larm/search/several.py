@@ -75,7 +75,9 @@ class SeveralSearchers:
             return
         deadline = Deadline(self._clock, asked.seconds)
         known = asked.statistics or self.statistics(_hurried(asked))
-        hits = min(max(1, asked.number) * max(1, asked.page), MOST_HITS)  # any of them may have all that is shown
+        # Any of them may have all that is shown. YIOOP-57 asks each of n for 1.6/n of it: Yioop's servers have a share of every
+        # site, whereas an index here may be the only one about a thing.
+        hits = min(max(1, asked.number) * max(1, asked.page), MOST_HITS)
         each = msgspec.structs.replace(asked, number=hits, page=1, statistics=known, seconds=deadline.left())
         yield from self._each(lambda searcher: searcher.search(each), each.seconds)
 

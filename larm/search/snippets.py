@@ -19,6 +19,7 @@ WIDTH = 200
 _FIRST = 8_000  # characters of a page that are looked at first: 0.1 ms; mostly all words are there
 _SEARCHED = 100_000  # characters that are looked at otherwise: 3 ms; beyond them only if these have no word of the query
 _TOP = 1_000  # characters, where links to the next page and the like stand
+_HEADING = 100  # characters of a line in a list of what is on a page
 _SAMPLE = 100
 _CLOSE = 30  # characters; words that are nearer to each other by less are as near
 _NAME = 40  # characters of a name that is not cut, such as vacuum_cost_limit
@@ -49,7 +50,7 @@ def make_snippet(text: str, marks: Marks, description: str = "", width: int = WI
     whole, more = _without_navigation(text), False
     for most in (_FIRST, _SEARCHED, len(whole)):
         text = whole[:most].replace("\n", " ").replace("\u00b6", " ")
-        places = _after(title, text, marks.places(text)) if marks else []
+        places = _below(whole, _after(title, text, marks.places(text))) if marks else []
         more = len(whole) > most
         found = {place.piece for place in places}
         if not more or len(found) >= marks.pieces or (found and most == _SEARCHED):
@@ -100,6 +101,18 @@ def _after(title: str, text: str, places: list[Place]) -> list[Place]:
         return places
     later = [place for place in places if place.start >= len(title)]
     return later if len({place.piece for place in later}) == len({place.piece for place in places}) else places
+
+
+def _below(text: str, places: list[Place]) -> list[Place]:
+    """Without those in a list of what is on the page, the lines of which are headings further down, where these are found."""
+    top = {place for place in places if place.start < _TOP and _is_heading_below(text, place)}
+    later = [place for place in places if place not in top] if top else []
+    return later if len({place.piece for place in later}) == len({place.piece for place in places}) else places
+
+
+def _is_heading_below(text: str, place: Place) -> bool:
+    line = text[text.rfind("\n", 0, place.start) + 1 : text.find("\n", place.end) + 1]
+    return 1 < len(line) <= _HEADING and text.find("\n" + line, place.end) >= 0
 
 
 def _whole(text: str, places: Sequence[Place]) -> list[Place]:

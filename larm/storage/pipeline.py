@@ -1,7 +1,7 @@
 """StorageLine: the queue in front of one storage, and what its writer thread does (LARM-110, LARM-124).
 
 `put` and `wait_for_room` are called by the fetcher threads, `request_commit` by the thread that writes checkpoints, `run` is
-the body of the storage's own thread ``larm-store-<name>``; all calls of the storage happen there.
+the body of the storage's own thread, `StorageLine.thread`; all calls of the storage happen there.
 
 So many bytes wait in memory. A storage that is slower than the crawl fills them; then the fetchers wait, which is the brake of
 the river. Where it makes no room for a while (a merge, a slow disk), what comes next goes to the disk (`Overflow`), up to a
@@ -71,6 +71,8 @@ class StorageLine:
     ) -> None:
         # constant after construction
         self.name = storage.name
+        self.thread = f"larm-store-{storage.name}"
+        """The name of the thread that is to `run` it."""
         self.opened = Ticket(storage.name)
         """Settled when the storage has been opened (its result is the position), failed if that was not possible."""
         self.exchanges: bool = getattr(storage, "exchanges", False)

@@ -53,21 +53,24 @@ class RequestLog:
     def __init__(self) -> None:
         # appended to by the server's thread alone; readers take a copy, which the GIL makes whole
         self._requests: list[Request] = []
+        self._of: dict[str, list[Request]] = {}
 
     def append(self, request: Request) -> None:
         """Record it. Only the server's thread."""
         self._requests.append(request)
+        self._of.setdefault(request.host, []).append(request)
 
     def clear(self) -> None:
         """Forget everything, such as the first of two crawls."""
         self._requests.clear()
+        self._of.clear()
 
     def __len__(self) -> int:
         return len(self._requests)
 
     def requests(self, host: str | None = None) -> list[Request]:
         """A copy, in order."""
-        return [request for request in list(self._requests) if host is None or request.host == host]
+        return list(self._requests if host is None else self._of.get(host, ()))
 
     def fetched(self, host: str | None = None) -> Counter[str]:
         """How often each page (``a.localhost/x?y``) was answered 200; robots.txt does not count."""

@@ -65,7 +65,7 @@ class Desk:
         frontier: Any = Stub(
             handler=Stub(put=self.put.extend),
             seen=Stub(discard=self.forgotten.extend),
-            queues=Stub(alter=lambda host, change: None),
+            changes=Stub(alter=lambda host, change: None),
         )
         self.moves: Any = Stub(note=self.noted.update, on_waiting=None)
         own = {message(each).url.fingerprint: row(each) for each in here}

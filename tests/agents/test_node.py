@@ -290,8 +290,8 @@ def test_hosts_of_a_dead_agent_keep_the_rest_that_they_asked_it_for(tmp_path: Pa
     both, alone = View(3, dict.fromkeys(["me", "b"], 1.0)), View(4, {"me": 1.0})
     with node_of(tmp_path, steering, Hub(), Saved((both,), 3, Vote(0), begun=True)) as node:
         rested: dict[str, float] = {}
-        queues = Stub(back_off=rested.__setitem__)
-        node.together._frontier = Stub(queues=queues)  # type: ignore[assignment]
+        changes = Stub(back_off=rested.__setitem__)
+        node.together._frontier = Stub(changes=changes)  # type: ignore[assignment]
         now = int(SystemClock().wall())
         rests = {"long.example": now + 3_600, "over.example": now - 5, "never.example": now + (1 << 40)}
         node.together.hear("b", Card("there", rests=rests))

@@ -166,6 +166,14 @@ def test_without_a_command_there_is_help_and_an_error(larm: Larm) -> None:
     assert "What a crawl has found:" in said.err
 
 
+@pytest.mark.parametrize("group", ["ctl", "cluster", "warc"])
+def test_a_group_of_commands_without_one_has_its_help_line_by_line(larm: Larm, group: str) -> None:
+    said = larm(group)
+    assert (said.status, said.out) == (2, "")
+    assert said.err.startswith(f"Usage: larm {group}")
+    assert "Commands:\n" in said.err
+
+
 def test_the_version(larm: Larm) -> None:
     assert larm("--version").out.startswith("larm 0.")
     assert larm("version").out == larm("--version").out

@@ -74,6 +74,20 @@ def test_a_crawl_that_is_yet_to_come(larm: Larm, crawl: Path) -> None:
     assert "--host 0.0.0.0" in larm("serve", str(coming), "--host", "0.0.0.0").err
 
 
+def test_a_crawl_below_the_root_that_never_ran_is_named(crawl: Path) -> None:
+    """It is not served, nor started by its schedule."""
+    coming = crawl / "coming"
+    coming.mkdir()
+    (coming / "config.yaml").touch()
+    command = [sys.executable, "-P", "-m", "larm", "serve", "--port", "0", "--root", str(crawl)]
+    with subprocess.Popen(command, cwd=crawl, stderr=subprocess.PIPE, text=True, env=dict(os.environ)) as process:
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        assert "http://127.0.0.1:" in process.stderr.readline()
+        process.terminate()
+    assert f"coming/config.yaml is of no crawl yet: a crawl in {coming} begins it" in said
+
+
 def test_a_token_that_others_can_read(larm: Larm, crawl: Path) -> None:
     token = crawl / "token"
     token.write_text("x" * 40)

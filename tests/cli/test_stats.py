@@ -147,7 +147,7 @@ def test_the_link_graph(larm: Larm, tmp_path: Path) -> None:
     stored(tmp_path, page("a", ["b", "c"]), page("b"))
     lines = larm("stats").out.splitlines()
     assert "link graph: 2 pages, 1 that were not fetched" in lines
-    assert "links: 2; 1 pages without" in lines
+    assert "links: 2; 1 page without" in lines
     assert "rank 1.11: http://b.test/" in larm("stats", "-v").out.splitlines()
     assert "not complete" not in larm("stats").out
     (tmp_path / "graph" / "snapshot").write_bytes(b"")

@@ -34,7 +34,7 @@ def test_what_each_host_waits_for(rig: Rig) -> None:
     rig.end(leases["b"])
     rig.end(leases["c"], CONNECT)
     rig.end(leases["d"], status(429))
-    rig.queues.block("e")
+    rig.changes.block("e")
     rig.end(leases["e"])
     rig.screen("f/1")
     assert states(rig) == {

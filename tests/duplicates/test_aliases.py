@@ -401,14 +401,18 @@ def test_any_order_of_events_leaves_one_page_for_each_text(tmp_path: Path, seed:
     there: dict[str, int] = {}
     position, saved_index, saved_there = rig.aliases.commit(), dict(rig.index), dict(there)
     for _ in range(60):
-        name, text = chance.choice("abcdefgh"), chance.randrange(4)
         what = chance.random()
-        if what < 0.7:
-            rig.store(page(name, prose(text), revisited=True))
-            there[name] = text
-        elif what < 0.85:
-            rig.store(gone(name))
-            there.pop(name, None)
+        if what < 0.85:
+            visits = []
+            for _ in range(chance.randrange(1, 6)):
+                name, text = chance.choice("abcdefgh"), chance.randrange(4)
+                if chance.random() < 0.8:
+                    visits.append(page(name, prose(text), revisited=chance.random() < 0.8))
+                    there[name] = text
+                else:
+                    visits.append(gone(name))
+                    there.pop(name, None)
+            rig.store(*visits)
         elif what < 0.95:
             position, saved_index, saved_there = rig.aliases.commit(), dict(rig.index), dict(there)
         else:

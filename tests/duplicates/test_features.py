@@ -13,7 +13,7 @@ from larm.duplicates import features as plain
 from larm.duplicates import fingerprints
 from larm.duplicates.features import Memory, measured
 
-words = st.sampled_from(["alpha", "Beta", "of", "2024", "a1b2", "x,", "  ", "\n", "Zürich", "東京都", "é", "."])
+words = st.sampled_from(["alpha", "Beta", "of", "2024", "20245", "a1b2", "x9 " * 40, "x,", " ", "\n", "Zürich", "東京", "é"])
 texts = st.one_of(
     st.text(st.characters(), max_size=60),
     st.lists(words, max_size=80).map(" ".join),
@@ -36,7 +36,7 @@ def features(text: str) -> Iterator[bytes]:
 
 @given(st.lists(texts, max_size=6))
 def test_how_many_there_are(found: list[str]) -> None:
-    for each, (count, _, sketch, (looked, news)) in zip(found, measured(found, Memory(1 << 12)), strict=True):
+    for each, (count, _, sketch, (looked, news)) in zip(found, measured(found, Memory(1 << 12), False), strict=True):
         assert count == len(list(features(each))), each
         assert (sketch == bytes(128)) == (count == 0)
         assert news <= looked <= count
@@ -44,14 +44,14 @@ def test_how_many_there_are(found: list[str]) -> None:
 
 @given(st.lists(texts, max_size=6), st.lists(texts, max_size=6))
 def test_the_neighbours_in_a_batch_change_nothing_but_the_news(one: list[str], other: list[str]) -> None:
-    alone = [measured([each], Memory(1 << 12))[0][:3] for each in one]
-    assert [each[:3] for each in measured([*one, *other], Memory(1 << 12))][: len(one)] == alone
+    alone = [measured([each], Memory(1 << 12), False)[0][:3] for each in one]
+    assert [each[:3] for each in measured([*one, *other], Memory(1 << 12), False)][: len(one)] == alone
 
 
 @given(texts)
 def test_the_second_time_nothing_is_new(text: str) -> None:
     memory = Memory(1 << 22)
-    (first,), (second,) = measured([text], memory), measured([text], memory)
+    (first,), (second,) = measured([text], memory, False), measured([text], memory, False)
     assert first[:3] == second[:3]
     assert second[3][1] == 0
 
@@ -71,12 +71,12 @@ def test_it_is_what_its_sources_say() -> None:
 
 
 @needs_it
-@given(st.lists(st.lists(texts, max_size=6), max_size=4))
-def test_compiled_and_with_numpy_they_are_the_same(batches: list[list[str]]) -> None:
+@given(st.lists(st.lists(texts, max_size=6), max_size=4), st.booleans())
+def test_compiled_and_with_numpy_they_are_the_same(batches: list[list[str]], links: bool) -> None:
     """In memories of their own, which fill up: what of a text is new depends on all that was read before."""
     ours, numpys = fingerprints.new_memory(1 << 8), Memory(1 << 8)
     for batch in batches:
-        assert fingerprints._counting.measured(batch, ours) == plain.measured(batch, numpys)
+        assert fingerprints._counting.measured(batch, ours, links) == plain.measured(batch, numpys, links)
 
 
 @needs_it
@@ -84,7 +84,7 @@ def test_a_text_that_is_longer_than_those_before() -> None:
     ours, numpys = fingerprints.new_memory(), Memory(1 << 22)
     for times in (1, 100, 1_000, 40_000, 3):
         text = " ".join(f"word{number % 977} x{number:x} \u6771\u4eac {'-' * (number % 5)}" for number in range(times))
-        assert fingerprints._counting.measured([text, text], ours) == plain.measured([text, text], numpys)
+        assert fingerprints._counting.measured([text, text], ours, False) == plain.measured([text, text], numpys, False)
 
 
 def test_a_page_of_words() -> None:

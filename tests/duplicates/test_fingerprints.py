@@ -105,6 +105,18 @@ def test_words_with_digits_are_no_news() -> None:
     assert {made.news[1] for made in others} == {0}
 
 
+def test_identifiers_are_news_where_they_are_most_of_the_text() -> None:
+    """Lists of parts, hashes, addresses; of dates, times and small numbers there is always one more."""
+    chance = random.Random(1)
+    lists = [" ".join(chance.randbytes(4).hex() for _ in range(80)) for _ in range(3)]
+    numbers = [" ".join(str(chance.randrange(10_000, 1_000_000)) for _ in range(80)) for _ in range(3)]
+    for texts in (lists, numbers):
+        assert [made.news[1] > 0 for made in fingerprints([*texts, *texts], new_memory())] == [True] * 3 + [False] * 3
+    assert [made.news[1] > 0 for made in fingerprints(lists, new_memory(), links=True)] == [True, False, False]
+    grids = [" ".join(f"{year}-{month:02}-{day:02}" for day in range(1, 29)) for year in (2031, 2032) for month in range(1, 13)]
+    assert [made.news[1] > 0 for made in fingerprints(grids, new_memory())] == [True] + [False] * 23
+
+
 def test_the_memory_is_bounded() -> None:
     memory = new_memory(1 << 8)
     fingerprints([text(seed).translate(LETTERS) for seed in range(20)], memory)

@@ -143,3 +143,20 @@ def test_a_start_that_could_not_be_fetched_is_broken(tmp_path: Path) -> None:
         assert "Connection refused" in found.findings[0].why
         assert found.unchecked == 0
         assert cli.run(["links", "--broken", "--dir", str(tmp_path)]) == 1
+
+
+def test_links_to_a_host_that_does_not_answer_are_broken(web: SyntheticWeb, tmp_path: Path) -> None:
+    """Its URLs wait for another try, so that the page book has nothing of them."""
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        dead = f"http://old.a.localhost:{nobody.getsockname()[1]}"
+        web.host("a.localhost").page("/", links=[(f"{dead}/x", "one"), (f"{dead}/y", "two"), "/fine", "/private"])
+        web.host("a.localhost").page("/fine", links=[f"{dead}/x"])
+        web.host("a.localhost").robots("User-agent: *\nDisallow: /private\n")
+        start = web.url("a.localhost")
+        settings = {"crawl.scope": "domain"}
+        run_crawl(tmp_path, start, settings)
+        checked = LinkCheck(config_of(start, settings), tmp_path, frozenset(Kind), places=False).run()
+    assert {each.url: len(each.links) for each in checked.findings} == {f"{dead}/x": 2, f"{dead}/y": 1}
+    assert all("its host was given up" in each.why and "Connection refused" in each.why for each in checked.findings)
+    assert checked.unchecked == 1, "what robots.txt forbids"

@@ -21,9 +21,8 @@ from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import asked, config_of, run_crawl
 
 NOON = 1_700_000_000.0
-STORED = PageRow(
-    "http://a/", "http://a/", "a", "<start>", 0, 0, Known("", "", 1, 1), stored=True, last=Answer(200, 7, 7), fetched=int(NOON)
-)
+CAME = Answer(200, int(NOON), int(NOON))
+STORED = PageRow("http://a/", "http://a/", "a", "<start>", 0, 0, Known("", "", 1, 1), stored=True, last=CAME, fetched=int(NOON))
 NOTHING = Facts(None, "yes", {}, Waits(), linked=False, now=NOON)
 
 
@@ -37,6 +36,8 @@ def page(**changes: object) -> PageRow:
 
 def test_pages_that_are_there() -> None:
     assert said(page=STORED) == f"Fetched {minute(NOON)}, searchable: yes"
+    later = int(NOON) + 3_600
+    assert said(page=page(last=Answer(304, later, int(NOON)), fetched=later)) == said(page=STORED), "unchanged is not fetched"
     assert said(page=STORED, refusals={"visited": "seen before", "scope": "out"}).startswith("Fetched ")
     assert said(page=page(index=False), searchable="no").endswith("searchable: no, it asks not to be indexed (noindex)")
     assert said(page=page(known=UNKNOWN)).endswith("searchable: by title, address and links alone, as no text was read of it")

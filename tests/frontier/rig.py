@@ -9,17 +9,22 @@ from typing import Any
 import msgspec
 
 from larm.config import Frontier, Robots, TrapsFilter
+from larm.frontier import resumption
+from larm.frontier.changes import HostChanges
 from larm.frontier.checkpoint import CheckpointFile, Header
 from larm.frontier.host import NEVER, Host
-from larm.frontier.hosts import ROW, HostBook
+from larm.frontier.host_records import ROW
+from larm.frontier.hosts import HostBook
 from larm.frontier.mail_filter import MailFilter
 from larm.frontier.politeness import Decision, policy
 from larm.frontier.queues import HostQueues
+from larm.frontier.robots.answers import RobotsPolicy
 from larm.frontier.robots.desk import Arrival, RobotsDesk
 from larm.frontier.robots.landing import RobotsLander
 from larm.frontier.saved_host import QueueRow
 from larm.frontier.shared_addresses import SharedAddresses
 from larm.frontier.traps.desk import TrapDesk
+from larm.frontier.turns import Turns
 from larm.kit.counters import Counters
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.threads.tally import Tally
@@ -92,22 +97,24 @@ class Rig:
         )
         self.addresses = SharedAddresses(self.clock, settings)
         self.arrivals: list[Arrival] = []
-        self.queues = HostQueues(
+        guard = self.traps if traps else None
+        self.turns = Turns(
             self.book,
             settings,
             self.clock,
             self.tally,
             self._ready,
-            guard=self.traps if traps else None,
             on_rest=self.at_rest.extend,
             on_served=lambda key: self.arrivals.append(Arrival(key, "", None)),
             order=order,
-            may_lease=lambda: self.may_lease,
             addresses=self.addresses,
         )
+        self.queues = HostQueues(self.turns, guard=guard, may_lease=lambda: self.may_lease)
+        self.changes = HostChanges(self.turns, guard)
+        self.guard = guard
         self.robots = Robots()
-        self.desk = RobotsDesk(self.book, self.queues, self.robots, self.clock, self.tally)
-        self.mail = MailFilter(self.book, self.queues, self.tally)
+        self.desk = RobotsDesk(self.book, self.turns, self.robots, self.clock, self.tally)
+        self.mail = MailFilter(self.book, self.turns, self.tally)
         self.sitemaps: list[URLMessage] = []
         self.log: list[str] = []
         self.counters = Counters()
@@ -117,9 +124,7 @@ class Rig:
             arrived=self.arrivals.append,
             declare=self.sitemaps.extend,
             join=URLNormalizer().join,
-            frontier=settings,
-            robots=self.robots,
-            token="larm",
+            policy=RobotsPolicy("larm", self.robots, settings),
             counters=self.counters,
             log=self.log.append,
         )
@@ -202,7 +207,7 @@ class Rig:
         retired = self.store.retired()
         cuts, mail = self.book.cut(), self.book.mail.last_cut
         empty = QueueRow(b"\x90", b"", b"\x90", 0)
-        standing = self.queues.standing(1, self.tally.value) if last else None
+        standing = resumption.standing_of(self.turns, self.guard, 1, self.tally.value) if last else None
         header = Header(empty, {}, {}, {}, [], "", [], self.store.next_epoch(), clock_moved=self.book.clock_moved)
         CheckpointFile(self.store).write(header, cuts, b"", retired, mail, standing)
         self.book.trim()
@@ -226,9 +231,9 @@ class Rig:
         file.go_back(found[0] if found else None)
         standing = file.standing(found[0]) if found and not (revisit or traps) else None
         if standing is not None:
-            new.tally.rise(new.queues.go_on(standing))
+            new.tally.rise(resumption.go_on(new.turns, new.guard, standing))
         else:
-            new.tally.rise(new.queues.load(file.host_rows(), revive=revisit))
+            new.tally.rise(resumption.load_all(new.turns, new.guard, file.host_rows(), revive=revisit))
         return new
 
 

@@ -40,22 +40,22 @@ def rigs(tmp_path: Path) -> Iterator[Rigs]:
 
 def move(old: Rig, new: Rig, key: str = "a") -> None:
     """As `larm.river.moves` does, without the visited set and the page book."""
-    old.queues.freeze(key)
+    old.changes.freeze(key)
     assert old.queues.lease(10) == []
     parts = [encode_part(part) for part in parts_of(old.book, key, "1", [])]
     assert [encode_part(part) for part in parts_of(old.book, key, "1", [])][1:] == parts[1:]
     for part in map(decode_part, parts):
         if isinstance(part, Begin):
-            new.queues.freeze(key)
-            new.queues.alter(key, lambda host, row=part.row: new.book.adopt_locked(host, row))  # type: ignore[misc]
+            new.changes.freeze(key)
+            new.changes.alter(key, lambda host, row=part.row: new.book.adopt_locked(host, row))  # type: ignore[misc]
         elif isinstance(part, Waiting):
             found = decode_messages(part.messages)
-            new.queues.alter(key, lambda host, place=part.place, found=found: take_in_locked(host, place, found))  # type: ignore[misc]
+            new.changes.alter(key, lambda host, place=part.place, found=found: take_in_locked(host, place, found))  # type: ignore[misc]
     assert new.queues.lease(10) == []
-    new.queues.thaw(key)
-    while old.queues.alter(key, lambda host: take_out_locked(host, 4)):
+    new.changes.thaw(key)
+    while old.changes.alter(key, lambda host: take_out_locked(host, 4)):
         pass
-    old.queues.forget(key)
+    old.changes.forget(key)
 
 
 def check_gone(rig: Rig) -> None:
@@ -67,7 +67,7 @@ def check_gone(rig: Rig) -> None:
 
 
 def check_nothing(rig: Rig) -> None:
-    figures = rig.queues.figures()
+    figures = rig.turns.figures()
     assert (figures.hosts, figures.given_up, figures.blocked, figures.uncounted, figures.in_flight) == (0, 0, 0, 0, 0)
     assert (figures.ready, rig.tally.value) == (0, 0)
     assert rig.queues.lease(10) == []
@@ -93,7 +93,7 @@ def test_how_long_it_must_be_left_alone_goes_with_it_whatever_the_clocks_say(rig
     old.fake.advance(100.0)
     move(old, new)
     check_gone(old)
-    assert new.queues.figures().blocked == 1
+    assert new.turns.figures().blocked == 1
     new.fake.advance(199.0)
     assert new.queues.lease(10) == []
     new.fake.advance(2.0)
@@ -117,13 +117,13 @@ def test_retries_and_a_host_that_was_given_up(rigs: Rigs) -> None:
     old, new = rigs(health=1, retry_wait=Seconds(10)), rigs(health=1, retry_wait=Seconds(10))
     old.put("a/1", "a/2")
     old.end(old.one(), CONNECT)
-    assert (old.queues.figures().given_up, old.tally.value) == (1, 0)
+    assert (old.turns.figures().given_up, old.tally.value) == (1, 0)
     move(old, new)
     check_gone(old)
-    assert (new.queues.figures().given_up, new.queues.figures().uncounted, new.tally.value) == (1, 2, 0)
+    assert (new.turns.figures().given_up, new.turns.figures().uncounted, new.tally.value) == (1, 2, 0)
     new.fake.advance(10_000.0)
     assert {new.one().message.url.access for _ in range(1)} <= {"http://a/1", "http://a/2"}
-    assert (new.queues.figures().given_up, new.tally.value) == (0, 2)
+    assert (new.turns.figures().given_up, new.tally.value) == (0, 2)
 
 
 def test_robots_txt_goes_with_it_and_who_waits_for_one_waits_there(rigs: Rigs) -> None:
@@ -188,11 +188,11 @@ def test_all_that_waits_is_there_afterwards(tmp_path_factory: pytest.TempPathFac
             old.fake.advance(100.0)
         for lease in list(old.queues.lease(10)):
             old.queues.give_back([lease])
-        waiting = old.tally.value + old.queues.figures().uncounted
+        waiting = old.tally.value + old.turns.figures().uncounted
         new.put(*(f"a/new{count}" for count in range(kept)))
         move(old, new)
-        assert old.tally.value == old.queues.figures().uncounted == 0
-        assert new.tally.value + new.queues.figures().uncounted == waiting + kept
+        assert old.tally.value == old.turns.figures().uncounted == 0
+        assert new.tally.value + new.turns.figures().uncounted == waiting + kept
 
 
 def test_what_is_no_part_or_of_a_later_larm_is_refused() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from larm.errors import StorageError
-from larm.frontier.hosts import ROW
+from larm.frontier.host_records import ROW
 from larm.kit.disk.block_store import BlockStore
 from tests.frontier.rig import HURRIED, Rig, drained, of, ok, status
 
@@ -103,7 +103,7 @@ def test_of_many_hosts_the_last_used_stay_in_memory_and_none_is_lost(store: Bloc
     assert in_memory(rig)[0] == 10, "what no checkpoint has written must stay"
     rig.save()
     assert [host.key for host in rig.book._hosts.values()] == ["h7", "h8", "h9"]
-    assert (len(rig.book), rig.queues.figures().hosts) == (10, 10)
+    assert (len(rig.book), rig.turns.figures().hosts) == (10, 10)
     rig.put("h0/2")
     assert rig.host("h0").waiting == 3
     assert sorted(drained(rig)) == sorted(["h0/2", *(f"h{number}/{page}" for page in range(2) for number in range(10))])
@@ -150,7 +150,7 @@ def test_messages_beyond_the_bound_go_to_disk_and_come_back_in_order(store: Bloc
     for page in range(20):
         rig.put(*(f"h{number}/{page}" for number in range(5)))
         assert in_memory(rig)[1] <= 8 + 5
-    assert rig.queues.figures().hosts == 5
+    assert rig.turns.figures().hosts == 5
     order = drained(rig)
     assert [address for address in order if address.startswith("h3/")] == [f"h3/{page}" for page in range(20)]
     assert len(order) == 100
@@ -242,3 +242,15 @@ def test_a_host_may_have_been_asked_since_the_last_checkpoint(store: BlockStore,
         new.put("a/1")
     with new.book.lock:
         assert new.book.get_locked("a").next_start == new.clock.monotonic() + 3
+
+
+def test_who_may_not_lease_before_a_checkpoint_asks_for_one(store: BlockStore) -> None:
+    """The last one was cut while requests were out: nobody else would say how many records have changed since."""
+    rig = Rig(store, of(hosts_in_memory=4))
+    rig.put("a/1", "b/1", "c/1", "d/1", "d/2")
+    leases = rig.queues.lease(4)
+    rig.save()
+    for lease in leases:
+        rig.end(lease)
+    rig.may_lease, rig.crowds = not rig.book.crowded, 0
+    assert (rig.queues.lease(4), rig.may_lease, rig.crowds) == ([], False, 1)

@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 
 from larm.errors import StorageError
 from larm.frontier.host import NEVER
-from larm.frontier.hosts import ROW
+from larm.frontier.host_records import ROW
 from larm.frontier.saved_host import decode_host
 from larm.kit.disk import letter_box
 from larm.kit.disk.block_store import BlockStore
@@ -142,7 +142,7 @@ def test_after_a_kill_what_nobody_had_judged_is_judged_though_its_record_has_no_
 def test_who_has_no_turn_takes_no_mail(store: BlockStore, known: bool) -> None:
     rig = with_hosts(store, "b", "c")
     if known:
-        rig.queues.block("b")
+        rig.changes.block("b")
         rig.save()
         rig.host("c")
         rig.screen("c/2")
@@ -150,7 +150,7 @@ def test_who_has_no_turn_takes_no_mail(store: BlockStore, known: bool) -> None:
         assert "b" not in rig.book.in_memory()
     rig.screen("b/1" if known else "a/1")
     assert rig.book.mail.waiting == 0
-    assert rig.queues.figures().uncounted == 2 * known
+    assert rig.turns.figures().uncounted == 2 * known
 
 
 def test_the_next_process_has_all_of_it(store: BlockStore) -> None:
@@ -173,7 +173,7 @@ def test_mail_of_a_host_that_was_blocked_between_two_runs_counts_for_nothing(sto
     )
     again = rig.load()
     assert again.host("a").blocked
-    assert (again.tally.value, again.queues.figures().uncounted) == (1, 2)
+    assert (again.tally.value, again.turns.figures().uncounted) == (1, 2)
     assert pages(again) == ["b/first"]
 
 
@@ -217,6 +217,22 @@ def test_two_hosts_with_one_box_get_their_own(store: BlockStore, monkeypatch: py
     assert [each.url.access[-1] for each in rig.host("a").parked] == ["t", "1"]
     rig.save()
     assert rig.book.mail.waiting == store.ask(letter_box.size_of).there == 1
+    assert sorted(pages(rig)) == ["a/1", "a/first", "b/1", "b/first", "c/first"]
+
+
+def test_hosts_with_one_box_that_come_into_the_memory_together_get_their_own(
+    store: BlockStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There one was given what was the other's: it waited for a host that was in memory, and the crawl did not end."""
+    monkeypatch.setattr("larm.frontier.mail._box", lambda key: 7)
+    rig = with_hosts(store, "a", "b", "c")
+    rig.screen("a/1", "b/1")
+    rig.save()
+    rig.book.warm(["a", "b"])
+    assert [[each.url.access for each in rig.host(key).parked] for key in "ab"] == [
+        [f"http://{key}/first", f"http://{key}/1"] for key in "ab"
+    ]
+    assert rig.book.mail.waiting == 0
     assert sorted(pages(rig)) == ["a/1", "a/first", "b/1", "b/first", "c/first"]
 
 
@@ -311,7 +327,8 @@ class Post(RuleBasedStateMachine):
         assert (self.rig.tally.value, self.rig.book.mail.waiting) == (0, 0)
 
 
-def test_whatever_happens_nothing_is_lost(store: BlockStore) -> None:
+def test_whatever_happens_nothing_is_lost(store: BlockStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("larm.frontier.mail._box", lambda key: ord(key) // 2)  # b and c have one, d and e another
     run_state_machine_as_test(
         lambda: Post(store),
         settings=settings(

@@ -6,6 +6,7 @@ import pytest
 
 from larm.config import Frontier
 from larm.frontier.host import NEVER
+from larm.frontier.resumption import load_all
 from larm.frontier.robots.desk import Arrival
 from larm.frontier.robots.rules import RobotsRules
 from larm.kit.disk.block_store import BlockStore
@@ -64,7 +65,7 @@ def test_the_host_with_the_longest_wait_tells_how_long_all_takes(store: BlockSto
     assert rig.queues.slowest() == 0
     rig.put("a/1", "a/2", "a/3", "b/1")
     assert rig.queues.slowest() == 6
-    rig.queues.block("a")
+    rig.changes.block("a")
     assert rig.queues.slowest() == 2, "what is not asked for takes no time"
 
 
@@ -122,9 +123,9 @@ def test_a_host_may_be_asked_again_while_its_page_is_read(polite: Rig) -> None:
     first = polite.one()
     answer = ok(0.2)
     assert isinstance(answer, Fetched)
-    assert polite.queues.figures().in_flight == 1
+    assert polite.turns.figures().in_flight == 1
     polite.queues.answered([(first, answer)])
-    assert polite.queues.figures().in_flight == 0
+    assert polite.turns.figures().in_flight == 0
     assert polite.queues.seconds_to_next() == 1.0
     polite.fake.advance(1.0)
     second = polite.one()
@@ -216,13 +217,13 @@ def test_a_host_in_back_off_gets_nothing(polite: Rig, number: int) -> None:
     decision = polite.end(polite.one(), status(number))
     assert decision.retry
     assert 60 <= decision.host_wait <= 66
-    assert polite.queues.figures().blocked == 1
+    assert polite.turns.figures().blocked == 1
     polite.put("a/3")
     polite.fake.advance(59.9)
     assert polite.queues.lease(9) == []
     polite.fake.advance(6.2)
     polite.end(polite.one())
-    assert polite.queues.figures().blocked == 0
+    assert polite.turns.figures().blocked == 0
 
 
 def test_back_off_doubles_while_the_host_keeps_refusing(polite: Rig) -> None:
@@ -274,7 +275,7 @@ def test_a_revisit_gives_every_host_another_chance(store: BlockStore) -> None:
     rig.end(rig.one(), CONNECT)
     rig.save()
     new = rig.load(revisit=True)
-    assert (new.tally.value, new.queues.figures().given_up) == (1, 0)
+    assert (new.tally.value, new.turns.figures().given_up) == (1, 0)
     new.fake.advance(6)  # it is a retry
     assert path(new.one()) == "/1"
 
@@ -366,7 +367,7 @@ def test_given_back_messages_are_the_first_again(rig: Rig) -> None:
     rig.put("a/1", "b/1", "a/2", "b/2")
     rig.queues.give_back(rig.queues.lease(9))
     assert rig.tally.value == 4
-    assert rig.queues.figures().in_flight == 0
+    assert rig.turns.figures().in_flight == 0
     assert [path(lease) for lease in rig.queues.lease(9)] == ["/1", "/1"]
 
 
@@ -420,7 +421,7 @@ def test_five_time_outs_give_a_host_up(rig: Rig) -> None:
     assert rig.host("a").dormant
     assert rig.tally.value == 0, "what waits there no longer keeps the crawl going"
     assert rig.zeros == 1
-    figures = rig.queues.figures()
+    figures = rig.turns.figures()
     assert (figures.given_up, figures.uncounted, figures.in_flight) == (1, 7, 0)
 
 
@@ -438,7 +439,7 @@ def test_messages_for_a_host_given_up_are_kept_but_do_not_count(rig: Rig) -> Non
     rig.end(rig.one(), CONNECT)
     rig.put("a/2", "b/1", "a/3")
     assert rig.tally.value == 1
-    assert rig.queues.figures().uncounted == 3
+    assert rig.turns.figures().uncounted == 3
     assert rig.host("a").waiting == 3
 
 
@@ -454,7 +455,7 @@ def test_a_host_given_up_gets_one_more_try_and_a_good_answer_makes_it_well(rig: 
     rig.end(leases["a"])
     host = rig.host("a")
     assert (host.dormant, host.dormancies, host.health) == (False, 0, 5)
-    assert rig.queues.figures().uncounted == 0
+    assert rig.turns.figures().uncounted == 0
     rig.end(rig.one(), TIMEOUT)
     assert host.health == 4, "the trial is over"
 
@@ -497,14 +498,14 @@ def test_requests_in_the_air_when_their_host_is_given_up(store: BlockStore) -> N
     rig.end(one, CONNECT)
     rig.end(two, TIMEOUT)
     rig.end(three)
-    assert (rig.tally.value, rig.queues.figures().uncounted) == (1, 3)
+    assert (rig.tally.value, rig.turns.figures().uncounted) == (1, 3)
     rig.end(b)
     assert rig.zeros == 1
     rig.fake.advance(20_000)
     rig.end(rig.one())  # on trial: one at a time
     for lease in rig.queues.lease(9):
         rig.end(lease)
-    assert (rig.tally.value, rig.queues.figures().uncounted) == (0, 0)
+    assert (rig.tally.value, rig.turns.figures().uncounted) == (0, 0)
 
 
 def test_given_back_to_a_host_that_was_given_up(store: BlockStore) -> None:
@@ -513,7 +514,7 @@ def test_given_back_to_a_host_that_was_given_up(store: BlockStore) -> None:
     one, two = rig.queues.lease(9)
     rig.end(one, CONNECT)
     rig.queues.give_back([two])
-    assert (rig.tally.value, rig.queues.figures().uncounted) == (0, 2)
+    assert (rig.tally.value, rig.turns.figures().uncounted) == (0, 2)
 
 
 # -- figures
@@ -523,19 +524,19 @@ def test_figures(polite: Rig) -> None:
     polite.put("a/1", "a/2", "b/1", "b/2", "c/1")
     first, second = polite.queues.lease(2)
     polite.end(first)
-    figures = polite.queues.figures()
+    figures = polite.turns.figures()
     assert (figures.hosts, figures.ready, figures.waiting, figures.in_flight) == (3, 1, 1, 1)
     polite.fake.advance(1)
-    figures = polite.queues.figures()
+    figures = polite.turns.figures()
     assert (figures.ready, figures.waiting) == (2, 0)
     polite.end(second)
 
 
 def test_nothing_is_ready_where_nothing_waits(store: BlockStore) -> None:
-    queues = Rig(store).queues
-    assert queues.seconds_to_next() == NEVER
-    assert queues.lease(5) == []
-    assert queues.load([]) == 0
+    rig = Rig(store)
+    assert rig.queues.seconds_to_next() == NEVER
+    assert rig.queues.lease(5) == []
+    assert load_all(rig.turns, None, []) == 0
 
 
 def test_adding_nothing_is_no_news(rig: Rig) -> None:
@@ -548,22 +549,22 @@ def test_adding_nothing_is_no_news(rig: Rig) -> None:
 
 def test_a_blocked_host_is_not_asked_and_does_not_keep_the_crawl_going(rig: Rig) -> None:
     rig.put("a/1", "a/2", "b/1")
-    rig.queues.block("a")
+    rig.changes.block("a")
     (lease,) = rig.queues.lease(9)
     assert lease.host == "b"
     rig.put("a/3")
-    assert (rig.tally.value, rig.queues.figures().uncounted) == (1, 3)
+    assert (rig.tally.value, rig.turns.figures().uncounted) == (1, 3)
     rig.end(lease)
     assert rig.zeros == 1
     assert rig.queues.seconds_to_next() == NEVER
-    rig.queues.unblock("a")
-    assert (rig.tally.value, rig.queues.figures().uncounted) == (3, 0)
+    rig.changes.unblock("a")
+    assert (rig.tally.value, rig.turns.figures().uncounted) == (3, 0)
     assert [lease.message.url.access for lease in rig.queues.lease(9)] == ["http://a/1"]
 
 
 def test_a_host_that_has_asked_another_crawl_for_a_rest_is_left_alone(rig: Rig) -> None:
     """Also one that was not known here before; and whoever asks for a rest is told."""
-    rig.queues.back_off("a", 50.0)
+    rig.changes.back_off("a", 50.0)
     rig.put("a/1", "b/1")
     (lease,) = rig.queues.lease(9)
     assert lease.host == "b"
@@ -580,21 +581,21 @@ def test_a_host_that_has_asked_another_crawl_for_a_rest_is_left_alone(rig: Rig) 
 def test_what_is_in_the_air_of_a_blocked_host_lands(rig: Rig) -> None:
     rig.put("a/1", "a/2")
     lease = rig.one()
-    rig.queues.block("a")
+    rig.changes.block("a")
     assert rig.tally.value == 1, "the one in the air"
     rig.end(lease, TIMEOUT)
-    assert (rig.tally.value, rig.queues.figures().uncounted) == (0, 2)
+    assert (rig.tally.value, rig.turns.figures().uncounted) == (0, 2)
 
 
 def test_a_host_that_nobody_has_met_may_be_blocked_and_stays_so(rig: Rig) -> None:
-    rig.queues.block("a")
+    rig.changes.block("a")
     rig.save()
     rig = rig.load()
     rig.put("a/1")
     assert rig.queues.lease(9) == []
     assert rig.tally.value == 0
-    rig.queues.unblock("a")
-    rig.queues.unblock("a")
+    rig.changes.unblock("a")
+    rig.changes.unblock("a")
     assert rig.one().host == "a"
 
 
@@ -613,7 +614,7 @@ def test_another_delay_counts_from_the_next_request_on(store: BlockStore) -> Non
     rig = Rig(store, of(delay=Seconds(100), delay_factor=0))
     rig.put("a/1", "a/2", "a/3")
     rig.end(rig.one())
-    rig.queues.change(of(delay=Seconds(1), delay_factor=0))
+    rig.turns.change(of(delay=Seconds(1), delay_factor=0))
     assert rig.queues.seconds_to_next() == 100, "it was told so"
     rig.fake.advance(100)
     rig.end(rig.one())
@@ -625,7 +626,7 @@ def test_more_requests_at_a_time(store: BlockStore) -> None:
     rig.put("a/1", "a/2", "a/3")
     lease = rig.one()
     assert rig.queues.lease(9) == []
-    rig.queues.change(of(per_host=2))
+    rig.turns.change(of(per_host=2))
     rig.end(lease)
     assert len(rig.queues.lease(9)) == 2
 
@@ -640,7 +641,7 @@ def test_a_host_with_errors_alone_is_asked_every_20_seconds_until_pages_come(pol
         (lease,) = polite.queues.lease(1)
         polite.end(lease, status(403) if number < 52 else ok())
         waits.append(polite.queues.seconds_to_next())
-        assert polite.queues.figures().slowed == (waits[-1] == 20.0 and number < 53)
+        assert polite.turns.figures().slowed == (waits[-1] == 20.0 and number < 53)
         polite.fake.advance(waits[-1])
     assert waits[:50] == [1.0] * 50
     assert waits[50:54] == [20.0] * 4  # 51, 52, then a page: 51, then one that was asked for when there were still too many
@@ -657,7 +658,7 @@ def test_what_a_host_answered_is_not_forgotten_over_a_restart(store: BlockStore)
     rig.save()
     again = rig.load()
     assert again.book.get_locked("a").delay(POLITE) == 20.0
-    assert again.queues.figures().slowed == 1
+    assert again.turns.figures().slowed == 1
 
 
 @pytest.mark.parametrize("settings", [of(), Frontier(error_delay=1.0), Frontier(errors=1000)])

@@ -148,14 +148,14 @@ class Frontier(RuleBasedStateMachine):
 
     @rule(host=st.sampled_from(HOSTS))
     def block(self, host: str) -> None:
-        self.rig.queues.block(host)
+        self.rig.changes.block(host)
         self.blocked.add(host)
 
     @precondition(lambda self: self.blocked)
     @rule(which=st.integers(0, 9))
     def unblock(self, which: int) -> None:
         host = sorted(self.blocked)[which % len(self.blocked)]
-        self.rig.queues.unblock(host)
+        self.rig.changes.unblock(host)
         self.blocked.remove(host)
 
     @rule(well=st.booleans())
@@ -177,7 +177,7 @@ class Frontier(RuleBasedStateMachine):
     def tally_counts_what_keeps_the_crawl_going(self) -> None:
         in_flight = sum(not lease.robots for lease in self.leases) + len(self.reading)
         given_up = sum(host.waiting for host in self._hosts() if host.dormant or host.key in self.blocked)
-        figures = self.rig.queues.figures()
+        figures = self.rig.turns.figures()
         assert self.rig.tally.value == len(self.unfinished) - given_up
         assert (figures.uncounted, figures.in_flight) == (given_up, len(self.leases))
         assert self.rig.tally.value >= in_flight

@@ -173,7 +173,7 @@ def test_a_host_given_up_while_its_parked_messages_are_released(rig: Rig) -> Non
         assert rig.tally.value == len(batch), "until they are back at their host"
         rig.queues.add(batch)
     assert sizes == [BATCH, BATCH, 10]
-    assert (rig.tally.value, rig.queues.figures().uncounted) == (0, number + 1)
+    assert (rig.tally.value, rig.turns.figures().uncounted) == (0, number + 1)
 
 
 # -- hosts that were given up
@@ -183,7 +183,7 @@ def test_a_host_given_up_parks_without_counting(rig: Rig) -> None:
     rig.put("a/1")
     rig.end(rig.one(), CONNECT)
     assert rig.screen("a/2") == ([], [])
-    assert (rig.tally.value, rig.queues.figures().uncounted) == (0, 2)
+    assert (rig.tally.value, rig.turns.figures().uncounted) == (0, 2)
     rig.fake.advance(5_000)
     lease = rig.one()
     assert lease.robots, "robots.txt first"
@@ -192,7 +192,7 @@ def test_a_host_given_up_parks_without_counting(rig: Rig) -> None:
     assert rig.settle()[0] == ["http://a/2"]
     for _ in range(2):
         rig.end(rig.one())
-    assert (rig.tally.value, rig.queues.figures().uncounted) == (0, 0)
+    assert (rig.tally.value, rig.turns.figures().uncounted) == (0, 0)
 
 
 def test_rules_that_arrive_when_the_host_has_been_given_up(store: BlockStore) -> None:
@@ -207,7 +207,7 @@ def test_rules_that_arrive_when_the_host_has_been_given_up(store: BlockStore) ->
     assert rig.tally.value == 1, "that of b"
     passed, forbidden = rig.settle()
     assert (passed, forbidden) == (["http://a/1"], ["http://a/private/2"])
-    assert (rig.tally.value, rig.queues.figures().uncounted) == (1, 2)
+    assert (rig.tally.value, rig.turns.figures().uncounted) == (1, 2)
     rig.robots_lander.land(leases["b"], ok())
     rig.settle()
     rig.end(rig.one())

@@ -75,10 +75,10 @@ def test_a_scheme_at_which_nothing_answers_costs_its_own_urls_and_not_the_host(r
 
 def test_rules_that_come_at_the_second_try(rig: Rig) -> None:
     land(rig, status(503))
-    assert rig.queues.figures().blocked == 1
+    assert rig.turns.figures().blocked == 1
     land(rig, ok(body=FORBIDDEN))
     assert rig.settle() == ([], ["http://a/1"])
-    assert (rig.tally.value, rig.queues.figures().blocked) == (0, 0)
+    assert (rig.tally.value, rig.turns.figures().blocked) == (0, 0)
 
 
 def test_a_host_given_up_is_asked_for_its_robots_txt_first_when_it_gets_its_next_chance(rig: Rig) -> None:

@@ -11,6 +11,7 @@ from _pytest.mark import ParameterSet
 
 from larm.frontier.traps.saved import row_of
 from larm.kit.disk.block_store import BlockStore
+from larm.model.left import growing
 from larm.testing.webs.table import SITES, TRAPS
 from tests.frontier.walk import Read, Walk, Web, read_by_larm, replaced
 
@@ -151,9 +152,17 @@ ENDLESS = {
 }
 
 
+JUDGED_OTHERWISE = {"tree-2": "two addresses a page are not more than two: a chain, which is due after 1,100 pages; 1,119"}
+"""Bars that are not held, and why."""
+
+
 def rest_slow(names: Iterable[str], *quick: str) -> list[ParameterSet]:
     """All but these take long."""
-    return [pytest.param(name, marks=() if name in quick else SLOW) for name in names]
+    missed = {name: pytest.mark.xfail(strict=True, reason=reason) for name, reason in JUDGED_OTHERWISE.items()}
+    return [
+        pytest.param(name, marks=[*([] if name in quick else [SLOW]), *([missed[name]] if name in missed else [])])
+        for name in names
+    ]
 
 
 def versions(chapters: int, count: int) -> Web:
@@ -197,6 +206,7 @@ def test_products_that_differ_in_a_number_are_all_fetched(store: BlockStore) -> 
     walk = Walk(store, shop(3_000), [f"{HOST}/"]).run()
     walk.check()
     assert any("closed for now: /product/0" in line for line in walk.rig.said), walk.rig.said
+    assert any("open again: /product/0: it has come to an end" in line for line in walk.rig.said), walk.rig.said
     assert not walk.held, walk.rig.said
     assert walk.fetched.total() == 1 + 60 + 3_000
 
@@ -253,6 +263,20 @@ def test_named_traps_come_to_an_end_with_their_articles(store: BlockStore, name:
     print(f"{name}: {walk.fetched.total()} requests of {named.budget}, {len(missing)} of {len(named.real)} missing")
     assert not missing
     assert walk.fetched.total() <= 2 * named.budget
+
+
+AHEAD = ("deep-relative", "facets-path", "one-path", "session-path")
+
+
+@pytest.mark.parametrize("name", rest_slow(AHEAD, "deep-relative", "session-path"))
+def test_of_a_trap_no_more_is_asked_for_while_its_pages_wait_to_be_read(store: BlockStore, name: str) -> None:
+    """Fetchers may be 1,500 pages ahead of who reads them; as many were asked for before it was known what they are."""
+    named = TRAPS[name](150)
+    assert named.budget is not None
+    walk = Walk(store, read_by_larm(named), named.starts, leases=16, unread=1_500).run(3 * named.budget)
+    walk.check()
+    assert named.found(walk.fetched) == named.real
+    assert walk.fetched.total() <= named.budget
 
 
 @pytest.mark.parametrize("count", [150, pytest.param(1_000, marks=SLOW)])
@@ -313,7 +337,7 @@ def test_a_record_that_leaves_the_memory_comes_back_as_it_was(store: BlockStore,
             host = walk.rig.book.get_locked("a.test")
             if host.traps is not None:
                 row = row_of(host.traps)
-                host.traps = walk.rig.book._traps("a.test", row)
+                host.traps = walk.rig.book.records.traps("a.test", row)
                 assert row_of(host.traps) == row
 
     other_store = BlockStore(tmp_path / "other")
@@ -348,6 +372,32 @@ def test_stopped_and_resumed_at_any_step(store: BlockStore, web: str, seed: int)
         assert walk.held
 
 
+def wide(size: int) -> Web:
+    """Every page is new, and leads to two further ones."""
+
+    def read(address: str) -> Read:
+        number = number_of(address)
+        return Read([f"{HOST}/page/{n}" for n in (2 * number + 1, 2 * number + 2) if n < size], new=True)
+
+    return read
+
+
+@pytest.mark.parametrize(("size", "grows"), [(10**9, ["a.test"]), (500, [])])
+def test_a_start_host_that_grows_as_fast_as_ever_is_named(
+    store: BlockStore, monkeypatch: pytest.MonkeyPatch, size: int, grows: list[str]
+) -> None:
+    """It goes on; one that has hardly any more addresses than pages is not named, however large it is."""
+    monkeypatch.setattr("larm.frontier.traps.limits._LARGE", 400)
+    monkeypatch.setattr("larm.frontier.traps.limits._OFTEN", 100)
+    walk = Walk(store, wide(size), [f"{HOST}/"]).run(450)
+    assert walk.rig.traps.growing == grows
+    assert walk.restart().rig.traps.growing == grows
+    assert growing(walk.rig.traps.growing).startswith("a.test brought tens of thousands of pages" if grows else "")
+    walk.run(600)
+    assert walk.fetched.total() == min(size, 600)
+    assert walk.rig.traps.growing == grows
+
+
 # -- what a person can do
 
 
@@ -380,7 +430,7 @@ def test_what_is_held_back_can_be_asked_for_while_it_runs(store: BlockStore) -> 
     assert traps.held_by(left.host, "/nothing") == traps.held_by("nobody", patterns[0]) == 0
     assert traps.holders() == traps.holders(left.host) == [left.host]
     for pattern in patterns:
-        walk.rig.queues.alter(left.host, lambda host, pattern=pattern: traps.reopen_locked(host, pattern))
+        walk.rig.changes.alter(left.host, lambda host, pattern=pattern: traps.reopen_locked(host, pattern))
     walk.run(20_000)
     walk.check()
     assert held <= set(walk.fetched)

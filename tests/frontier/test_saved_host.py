@@ -33,7 +33,7 @@ def test_what_was_in_flight_is_queued_again_in_front(store: BlockStore) -> None:
     rig.queues.lease(2)
     rig.save()
     new = rig.load()
-    assert (new.tally.value, new.queues.figures().in_flight) == (3, 0)
+    assert (new.tally.value, new.turns.figures().in_flight) == (3, 0)
     assert drained(new) == ["a/1", "a/2", "a/3"]
 
 
@@ -80,7 +80,7 @@ def test_next_time_of_a_host_survives(store: BlockStore) -> None:
     new = rig.load()
     assert new.queues.seconds_to_next() == pytest.approx(300)
     assert new.host("a").backoffs == 1
-    assert new.queues.figures().blocked == 1
+    assert new.turns.figures().blocked == 1
 
 
 def test_retries_keep_their_times_and_their_order(store: BlockStore) -> None:
@@ -241,12 +241,12 @@ def test_a_host_given_up_stays_given_up_and_does_not_count(store: BlockStore) ->
     rig.save()
     new = rig.load()
     assert new.tally.value == 0
-    found = new.queues.figures()
+    found = new.turns.figures()
     assert (found.given_up, found.uncounted, found.in_flight) == (1, 3, 0)
     new.fake.advance(new.queues.seconds_to_next())
     assert new.one().robots
     assert new.tally.value == 3
-    found = new.queues.figures()
+    found = new.turns.figures()
     assert (found.given_up, found.uncounted, found.in_flight) == (0, 0, 1)
 
 

@@ -166,7 +166,7 @@ def test_where_a_host_is_known_from_another_run(store: BlockStore) -> None:
     fetch(rig, {f"h{host}.test": IP for host in range(6)}, most=6)
     rig.save()
     rig = rig.load()
-    rig.queues.announce()
+    rig.turns.announce()
     rig.clock.advance(100.0)  # type: ignore[attr-defined]
     assert len(rig.queues.lease(10)) == 1
 
@@ -178,7 +178,7 @@ def in_line(store: BlockStore) -> Rig:
     fetch(rig, {f"{host}.test": IP for host in "abcd"}, most=4)
     rig.clock.advance(4.0)  # type: ignore[attr-defined]
     assert [lease.host for lease in rig.queues.lease(9)] == ["a.test"]
-    assert rig.queues.figures().in_line == 3
+    assert rig.turns.figures().in_line == 3
     return rig
 
 
@@ -203,12 +203,12 @@ def test_a_host_that_has_gone_to_another_crawl_lets_the_next_one_have_its_turn(s
     rig.clock.advance(1.0)  # type: ignore[attr-defined]
     if having_turn:
         with rig.book.lock:
-            rig.queues._wake_due_locked(rig.clock.monotonic())
-        assert rig.queues._places.in_ring == 1
-    rig.queues.freeze("b.test")
-    rig.queues.forget("b.test")
+            rig.turns.wake_due_locked(rig.clock.monotonic())
+        assert rig.turns.places.in_ring == 1
+    rig.changes.freeze("b.test")
+    rig.changes.forget("b.test")
     assert rig.queues.lease(9) or rig.queues.lease(9)
-    assert rig.queues.figures().in_line == 1
+    assert rig.turns.figures().in_line == 1
     assert rig.book.find_locked("b.test") is None or not rig.host("b.test").running
 
 
@@ -251,7 +251,7 @@ def test_nobody_is_forgotten_and_no_address_asked_too_often(data: st.DataObject)
 
 def fetch(rig: Rig, addresses: dict[str, str], most: int = 1_000) -> list[tuple[float, str]]:
     """As the fetchers do, a tenth of a second for each request: when they started, and of which host."""
-    shared, started, out = rig.queues._addresses, list[tuple[float, str]](), list[tuple[float, Lease]]()
+    shared, started, out = rig.turns.addresses, list[tuple[float, str]](), list[tuple[float, Lease]]()
     while len(started) < most:
         for lease in rig.queues.lease(20):
             if shared.admit(lease.number, addresses[lease.host]):

@@ -8,6 +8,7 @@ from larm.config import TrapsFilter
 from larm.errors import StorageError
 from larm.frontier.checkpoint import CheckpointFile
 from larm.frontier.hosts import HostBook
+from larm.frontier.resumption import standing_of
 from larm.frontier.standing import decode_standing
 from larm.kit.disk.block_store import BlockStore
 from tests.frontier.digits import Digits
@@ -35,7 +36,7 @@ def test_no_record_is_read_and_turns_stay(store: BlockStore, monkeypatch: pytest
     rig.save(last=True)
     new = next_run(rig, monkeypatch)
     assert (new.book.in_memory(), len(new.book), new.tally.value) == ([], 4, 5)
-    assert new.queues.figures().hosts == 4
+    assert new.turns.figures().hosts == 4
     assert drained(new) == ["c/1", "a/1", "b/1", "d/1", "a/2"]
     assert new.tally.value == 0
 
@@ -46,12 +47,12 @@ def test_totals_are_those_of_the_last_run(store: BlockStore, monkeypatch: pytest
     leases = {lease.host: lease for lease in rig.queues.lease(3)}
     rig.end(leases["a"], CONNECT)
     rig.end(leases["b"], status(503))
-    rig.queues.block("d")
+    rig.changes.block("d")
     rig.end(leases["c"])
-    before = rig.queues.figures()
+    before = rig.turns.figures()
     rig.save(last=True)
     new = next_run(rig, monkeypatch)
-    after = new.queues.figures()
+    after = new.turns.figures()
     assert (after.given_up, after.blocked, after.uncounted, after.hosts) == (1, before.blocked, before.uncounted, 4)
     assert new.tally.value == rig.tally.value
     with new.book.lock:
@@ -91,12 +92,12 @@ def test_what_was_put_off_counts_again(store: BlockStore, monkeypatch: pytest.Mo
 def test_who_was_blocked_can_be_unblocked(store: BlockStore, monkeypatch: pytest.MonkeyPatch) -> None:
     rig = Rig(store)
     rig.put("a/1", "b/1")
-    rig.queues.block("a")
+    rig.changes.block("a")
     rig.save(last=True)
     new = next_run(rig, monkeypatch)
-    assert new.queues.figures().shut == 1
-    new.queues.unblock("a")
-    assert new.queues.figures().shut == 0
+    assert new.turns.figures().shut == 1
+    new.changes.unblock("a")
+    assert new.turns.figures().shut == 0
     assert sorted(drained(new)) == ["a/1", "b/1"]
 
 
@@ -154,7 +155,7 @@ def test_only_the_last_checkpoint_of_a_run_says_it(store: BlockStore) -> None:
     rig.save(last=True)
     rig.save()
     assert store.get("standing") is None
-    assert Rig(store, HURRIED, order=Digits(fair=False)).queues.standing(1, 0) is None
+    assert standing_of(Rig(store, HURRIED, order=Digits(fair=False)).turns, None, 1, 0) is None
 
 
 def test_damage_is_named() -> None:

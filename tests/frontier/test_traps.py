@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larm.config import TrapsFilter as Settings
-from larm.frontier.hosts import ROW
+from larm.frontier.host_records import ROW
 from larm.frontier.saved_host import decode_host
 from larm.frontier.traps.host_traps import HostTraps
 from larm.frontier.traps.records import PatternRecord, State

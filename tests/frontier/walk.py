@@ -80,14 +80,20 @@ class Walk:
         batch: int = BATCH,
         block: int = 7,
         leases: int = 1,
+        unread: int = 0,
     ) -> None:
-        """``order``: by chance, who of handler and fetchers comes next; without it, the handler. ``block``: of queues."""
+        """``order``: by chance, who of handler and fetchers comes next; without it, the handler. ``block``: of queues.
+
+        ``unread``: the fetchers are ahead of who reads what they bring by so many pages, where they may be.
+        """
         self.web = web
         self.starts = list(starts)
         self.settings = settings or TrapsFilter()
         self.order = order
         self.batch = batch
         self.leases = leases
+        self.ahead = unread
+        self.unread: deque[Lease] = deque()
         self.seen: set[int] = set()
         self.fetched: Counter[str] = Counter()
         self.incoming: deque[URLMessage] = deque()
@@ -101,7 +107,10 @@ class Walk:
 
     def step(self) -> bool:
         """One of them; False: the crawl has come to its end."""
-        steps = [step for step in (self._judge, self._end, self._lease, self._decide) if self._can(step)]
+        found = (self._lease, self._answer, self._judge, self._end, self._decide)
+        steps = [
+            step for step in (found if self.ahead else (self._judge, self._end, self._lease, self._decide)) if self._can(step)
+        ]
         if not steps:
             assert self.rig.tally.value == 0, "it waits for nothing"
             return False
@@ -117,8 +126,10 @@ class Walk:
     def _can(self, step: Callable[[], None]) -> bool:
         if step == self._judge:
             return bool(self.incoming)
+        if step == self._answer:
+            return bool(self.out) and len(self.unread) < self.ahead
         if step == self._end:
-            return bool(self.out)
+            return bool(self.unread if self.ahead else self.out)
         if step == self._lease:
             return len(self.out) < self.leases and self.rig.queues.seconds_to_next() == 0
         return bool(self.rig.at_rest) and not self.incoming
@@ -139,8 +150,13 @@ class Walk:
     def _lease(self) -> None:
         self.out += self.rig.queues.lease(self.leases - len(self.out))
 
+    def _answer(self) -> None:
+        self.unread.append(self.out.pop(0))
+        self.rig.queues.answered([(self.unread[-1], ok())])
+
     def _end(self) -> None:
-        lease = self.out.pop(self.order.randrange(len(self.out)) if self.order else 0)
+        place = self.order.randrange(len(self.out)) if self.order else 0
+        lease = self.unread.popleft() if self.ahead else self.out.pop(place)
         address = lease.message.url.access
         self.fetched[address] += 1
         found = self.web(address)
@@ -157,7 +173,7 @@ class Walk:
             self.rig.at_rest.remove(host)
             for released in self.rig.traps.decide(host):
                 self._pass(released, len(released))
-        self.rig.queues.announce()
+        self.rig.turns.announce()
 
     def _put(self, messages: Sequence[URLMessage]) -> None:
         self.rig.tally.rise(len(messages))
@@ -178,7 +194,7 @@ class Walk:
         self.rig.tally.rise(len(pulled))
         self.rig.queues.add(pulled)
         self._put(named)
-        self.rig.queues.announce()
+        self.rig.turns.announce()
         return self
 
     # -- what came of it

@@ -8,6 +8,7 @@ import pytest
 
 from larm.config import Search
 from larm.index.accents import accented
+from larm.index.anchors import write_anchors
 from larm.index.page import Page
 from larm.index.query_context import QueryContext
 from larm.index.reader import IndexReader
@@ -58,6 +59,27 @@ def test_as_it_was_typed_comes_first_and_the_others_are_found(words: Path, typed
     assert set(names) == {"ghost", "mother", "but", "tomb", "horse"}
 
 
+def test_neighbours_and_texts_of_links_count_less_where_nobody_knows_their_accents(tmp_path: Path) -> None:
+    """mã hoá is to encrypt; a page that is called ma hoa is about something else, more often."""
+    writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
+    writer.open(None)
+    for name, text in {"typed": "mã x x x x x x hoá", "other": "mà hoa", "called": "none of it"}.items():
+        writer.add(Page(url(f"http://a.org/{name}"), "text/html", "", text, language="vi"))
+    writer.commit()
+    writer.close()
+    texts = [(url("http://a.org/called").fingerprint, ["mà hoa"])]
+    write_anchors(tmp_path / "anchors", lambda after: [each for each in texts if each[0] > after])
+    ranker = Ranker(tmp_path, IndexReader(tmp_path / "index", Search()), Search())
+    scores = {
+        typed: {each.match.url[13:]: each.match.score for each in ranker.rank(parse_question(typed).tree, 9).results}
+        for typed in ("ma hoa", "mã hoá")
+    }
+    assert scores["ma hoa"]["other"] > scores["ma hoa"]["typed"]
+    assert scores["mã hoá"]["typed"] > scores["mã hoá"]["other"] > scores["mã hoá"]["called"]
+    typed, folded = (found["called"] / found["typed"] for found in (scores["m\u00e3 ho\u00e1"], scores["ma hoa"]))
+    assert typed < 0.5 * folded
+
+
 def test_german_gross_is_a_form_of_groesse_and_comes_behind_it(tmp_path: Path) -> None:
     """Snowball's German stems are one, as of ``grosse``; in quotes a word has no other form."""
     writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
@@ -82,6 +104,6 @@ def test_of_several_indexes_accents_do_not_count(words: Path) -> None:
     """Their scores are compared, and not all may have the word as it was typed."""
     reader = IndexReader(words / "index", Search())
     tree = parse_question("m\u00e1").tree
-    assert reader.word_statistics(tree).words == {"ma": 5}
+    assert reader.word_statistics(tree).words == {"ma": 5, "= ma": 5}
     reader.begin(QueryContext(everywhere=WordStatistics(100, {"ma": 10})))
     assert len({round(each.score, 5) for each in reader.retrieve(tree, 50).candidates}) == 1

@@ -83,3 +83,26 @@ def test_function_words_are_known_as_the_index_writes_them(language: str, word: 
     [written] = Analyzer().words(word)
     assert stemmer.is_function_word(written)
     assert not stemmer.is_function_word(other)
+
+
+@pytest.mark.parametrize(
+    ("word", "forms", "others"),
+    [
+        ("create", "creates created creating", "creation creative"),
+        ("run", "runs running", "runner"),
+        ("policy", "policies", "police"),
+        ("control", "controls controlled controlling", "controller"),
+        ("tie", "ties tied", ""),
+        ("class", "classes", "classic"),
+        ("string", "strings stringed", ""),
+        ("install", "installs installed", "installation"),
+        ("need", "needs needed needing", ""),
+        ("exceed", "exceeds exceeded exceeding", ""),
+        ("free", "freeing freed", "freely"),
+    ],
+)
+def test_inflections_of_english(word: str, forms: str, others: str) -> None:
+    stemmer = Stemmer("en")
+    assert [form for form in forms.split() if not stemmer.is_inflection(word, form)] == []
+    assert [other for other in others.split() if stemmer.is_inflection(word, other)] == []
+    assert Stemmer("de").is_inflection("haus", "hauses")

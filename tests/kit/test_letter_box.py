@@ -13,7 +13,7 @@ import pytest
 from larm.errors import StorageError
 from larm.kit.disk import letter_box
 from larm.kit.disk.database import Database
-from larm.kit.disk.letter_box import Letter, Size
+from larm.kit.disk.letter_box import Done, Letter, Size
 from larm.kit.disk.tiers import DEAD, GROWING, LIVE
 
 Model = dict[tuple[int, int], bytes]
@@ -26,9 +26,9 @@ def database(tmp_path: Path) -> Iterator[Database]:
     made.close()
 
 
-def write(database: Database, new: list[Letter], gone: list[tuple[int, int]], run: int = 16) -> None:
+def write(database: Database, new: list[Letter], done: list[Done], run: int = 16) -> None:
     with database.transaction():
-        letter_box.write(database, new, gone, run=run)
+        letter_box.write(database, new, done, run=run)
 
 
 def there(database: Database, boxes: set[int]) -> Model:
@@ -48,6 +48,14 @@ def letters(choose: random.Random, model: Model, last: int, most: int = 12) -> l
     return new
 
 
+def taken(model: Model, box: int) -> list[Done]:
+    """All of a box."""
+    gone = [key for key in model if key[0] == box]
+    for key in gone:
+        del model[key]
+    return [Done(box, max(number for _, number in gone), len(gone))] if gone else []
+
+
 def test_where_nothing_was_ever_written_nothing_is_there(database: Database) -> None:
     assert letter_box.size_of(database) == Size(0, 0)
     assert letter_box.read(database, [1, 2]) == []
@@ -65,10 +73,8 @@ def test_it_has_what_it_was_given_and_was_not_taken(database: Database, tmp_path
         new = letters(choose, model, last)
         last = max(last, *(each.number for each in new)) if new else last
         box = choose.randrange(40)
-        gone = [key for key in model if key[0] == box] if choose.random() < 0.5 else []
-        for key in gone:
-            del model[key]
-        write(database, new, gone)
+        done = taken(model, box) if choose.random() < 0.5 else []
+        write(database, new, done)
         met |= set(states(database)) if last else set()
         asked = {choose.randrange(40) for _ in range(5)}
         wanted = {key: data for key, data in model.items() if key[0] in asked}
@@ -118,11 +124,52 @@ def test_there_are_never_more_runs_than_sqlite_can_look_into(database: Database,
 def test_a_run_of_which_all_is_taken_is_dropped(database: Database) -> None:
     new = [Letter(number, number, b"x" * 1_000) for number in range(1, 21)]
     write(database, new, [])
-    write(database, [], [(each.box, each.number) for each in new])
+    write(database, [], [Done(each.box, each.number, 1) for each in new])
     write(database, [Letter(1, 21, b"y")], [])
     write(database, [Letter(1, 22, b"y")], [])
     assert states(database) == []
     assert there(database, {1}) == {(1, 21): b"y", (1, 22): b"y"}
+
+
+def test_what_is_taken_leaves_one_mark_and_is_merged_away(database: Database) -> None:
+    """Nothing is looked for in the runs when it is taken; they never come to much more than twice what is there."""
+    model = Model({(number % 500, number): b"x" for number in range(1, 5_001)})
+    write(database, [Letter(*key, data) for key, data in sorted(model.items(), key=lambda each: each[0][1])], [])
+    boxes = sorted({box for box, _ in model})
+    for at in range(0, 480, 10):
+        write(database, [], [mark for box in boxes[at : at + 10] for mark in taken(model, box)])
+        if at > 250:
+            tables = [f"letters{number}" for (number,) in database.rows("SELECT number FROM letters_runs WHERE state = 'live'")]
+            lie = sum(database.row(f"SELECT count(*) FROM {table}")[0] for table in tables)
+            assert lie <= 2 * len(model) + 2_500, "half of what was there is the most that waits to be merged away"
+        letter_box.check(database)
+    assert there(database, set(boxes)) == model
+    write(database, [Letter(0, 5_001, b"again")], [])
+    assert there(database, {0, 1}) == {(0, 5_001): b"again"}
+
+
+def test_where_all_is_taken_there_are_no_marks(database: Database) -> None:
+    """A larm that knows of none may go on with the directory."""
+    model = Model({(number, number): b"x" for number in range(1, 60)})
+    write(database, [Letter(*key, b"x") for key in sorted(model)], [])
+    write(database, [], [mark for box in range(1, 60) for mark in taken(model, box)])
+    assert database.row("SELECT count(*) FROM letters_done") == database.row("SELECT count(*) FROM letters_tail") == (0,)
+    assert set(states(database)) == {DEAD}
+    letter_box.check(database)
+    write(database, [Letter(1, 60, b"y")], [])
+    assert (there(database, {1, 2}), states(database)) == ({(1, 60): b"y"}, [])
+
+
+def test_a_directory_without_marks_is_carried_over(database: Database) -> None:
+    """Of a larm that removed each row as it was taken."""
+    write(database, [Letter(3, 1, b"x"), Letter(4, 2, b"y")], [])
+    database.write("DROP TABLE letters_done")
+    database.write("DROP TABLE letters_spent")
+    letter_box.check(database)
+    assert there(database, {3, 4}) == {(3, 1): b"x", (4, 2): b"y"}
+    write(database, [Letter(4, 3, b"z")], [Done(3, 1, 1)])
+    letter_box.check(database)
+    assert there(database, {3, 4}) == {(4, 2): b"y", (4, 3): b"z"}
 
 
 @pytest.mark.parametrize("data", [b"", b"\0\0\0\0x", "text"])

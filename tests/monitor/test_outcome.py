@@ -25,14 +25,19 @@ def test_each_sentence_is_there_where_there_is_something_to_say() -> None:
     assert every[0] == "stopped at --max-pages: 0 pages in this run, 5 in site, 1:01"
     assert every[1] == "revisited: 2 changed, 1 gone"
     assert every[2].startswith("errors: 8 x timeout, 7 x 404; ")
-    assert every[3].startswith("3 URLs wait for the next run (1 host was given up): raise --max-pages, and the same command")
+    why = "'larm links --broken' says why"
+    assert every[3].startswith(
+        f"3 URLs wait for the next run (1 host was given up; {why}): raise --max-pages, and the same command"
+    )
     assert len(every) == 5
     first, second, _ = said("bytes_spent", waiting=1)
     assert first.startswith("stopped at --max-bytes: ")
     assert second.endswith(": raise --max-bytes (limits.bytes), and the same command goes on")
     assert said("shutdown", waiting=1)[1].endswith("for the next run: the same command goes on")
     mixed = said(waiting=5, idle=True, hosts_given_up=1, hosts_shut=2)[1]
-    assert "(1 host was given up; what 2 blocked hosts have waits for 'larm ctl unblock HOST'): the same command" in mixed
+    assert (
+        f"(1 host was given up; {why}; what 2 blocked hosts have waits for 'larm ctl unblock HOST'): the same command" in mixed
+    )
     assert said(waiting=2, idle=True)[1].startswith("2 URLs wait at hosts that are blocked: 'larm ctl unblock HOST'")
 
 

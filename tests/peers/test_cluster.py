@@ -119,4 +119,4 @@ def test_the_search_page(agents: list[Path], http: HttpClient, tmp_path: Path) -
 
 
 def page(served: Served) -> str:
-    return served.get("/search?q=wheel+causeway").text
+    return served.get("/search?q=wheel+causeway&wait=1").text

@@ -67,6 +67,8 @@ def test_text(parser: str, html: str, text: str) -> None:
         ("<body><svg><title>icon</title></svg>", ""),
         ("<body><svg><g><title>icon</title></g></svg><title>late</title>", "late"),
         ("<title></title>", ""),
+        ("<ul><li><a href=#NAME>NAME</a><li>SYNOPSIS</ul><h1>NAME</h1><p>tool - does it<h1>SYNOPSIS</h1>", "tool - does it"),
+        ("<h1>NAME</h1><h1>SYNOPSIS</h1><p>tool", "NAME"),
         ("<title></title><title> \n</title><title>real</title><title>last</title>", "real"),
         ("<html><head><title></title><title>real</title></head><body>x</body></html>", "real"),
         ("<p>none", ""),

@@ -16,6 +16,7 @@ from typing import Any, cast
 
 import pytest
 
+from benchmarks import heavy
 from larm.config import Processing
 from larm.kit.processes.helper_process import HelperProcess
 from larm.kit.processes.memory_budget import LEAST, MemoryBudget
@@ -28,7 +29,6 @@ from larm.processing.triage import LARGE, Triage
 from larm.reading.ahead import CHILD
 from larm.reading.page_reader import Found, Page, PageReader
 from larm.reading.pool import BATCH, MUCH, PAGE, WAITING, WINDOW, Ended, ReadingPool
-from larm.testing import heavy
 from larm.testing.clock import FakeClock
 from tests.reading.poisoned_child import HANG
 from tests.reading.test_page_reader import page, terms

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 
 from larm.model.document import Visit
@@ -98,6 +99,24 @@ def test_rows_of_a_host_go_from_one_book_to_another(tmp_path: Path) -> None:
     book.open(position)
     assert [row.host for _, row in page_rows(tmp_path / "pages.db")] == ["b.org"]
     book.close()
+
+
+@pytest.mark.parametrize("unchanged", [304, 200])
+def test_a_page_came_when_it_was_sent_and_not_when_it_was_unchanged(tmp_path: Path, unchanged: int) -> None:
+    clock = FakeClock(1_000_000.0)
+    book = PageBook(tmp_path / "pages.db", clock)
+    book.open(None)
+    begin = int(clock.wall())
+    found = []
+    visits = [page(ADDRESS, text="word"), *[Visit(ADDRESS, url=url(ADDRESS), status=unchanged)] * 2]
+    for visit in [*visits, Visit(ADDRESS, url=url(ADDRESS), status=500), page(ADDRESS, text="else")]:
+        book.store([visit])
+        book.commit()
+        [(_, row)] = page_rows(tmp_path / "pages.db")
+        found.append((row.came - begin, row.fetched - begin, row.last.since - begin))
+        clock.advance(10.0)
+    book.close()
+    assert found == [(0, 0, 0), (0, 10, 0), (0, 20, 0), (20, 20, 30), (40, 40, 40)]
 
 
 def recrawl(directory: Path) -> Recrawl:

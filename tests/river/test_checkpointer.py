@@ -11,11 +11,13 @@ import pytest
 
 from larm.errors import StorageError
 from larm.frontier.checkpoint import CheckpointFile, Header
-from larm.frontier.hosts import ROW, HostBook
+from larm.frontier.host_records import ROW
+from larm.frontier.hosts import HostBook
 from larm.frontier.politeness import NOTHING
 from larm.frontier.queue_row import EMPTY
 from larm.frontier.queues import HostQueues
 from larm.frontier.saved_host import decode_host
+from larm.frontier.turns import Turns
 from larm.kit.counters import Counters
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.caching_queue import CachingQueue
@@ -27,6 +29,7 @@ from larm.kit.threads.workers import Workers
 from larm.model.document import Visit
 from larm.model.message import URLMessage, decode_messages, encode_messages
 from larm.river.checkpointer import Checkpointer
+from larm.storage.lines import StorageLines
 from larm.storage.pipeline import StorageLine
 from larm.testing.clock import FakeClock
 from larm.testing.fakes import ListStorage, message
@@ -67,7 +70,7 @@ class River:
         self.incoming = self._queue("incoming")
         settings = of(host_block=3)
         self.book = HostBook(self.store, settings, self.clock)
-        self.queues = HostQueues(self.book, settings, self.clock, Tally(lambda: None), lambda: None)
+        self.queues = HostQueues(Turns(self.book, settings, self.clock, Tally(lambda: None), lambda: None))
         self.seen = DiskSeenSet(directory / "visited.db", 100)
         self.counters = Counters()
         self.logs = LogBook(directory / "logs")
@@ -81,7 +84,7 @@ class River:
             shared=cast("Any", SimpleNamespace(gate=self.gate, clock=self.clock, counters=self.counters)),
             frontier=cast("Any", SimpleNamespace(incoming=self.incoming, book=self.book, seen=self.seen)),
             logs=self.logs,
-            lines=[self.line],
+            lines=StorageLines([self.line]),
             file=self.file,
             header=Header(
                 EMPTY,

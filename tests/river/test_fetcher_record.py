@@ -11,7 +11,7 @@ import pytest
 from larm.kit.logs.log_book import LogBook
 from larm.model.outcome import Outcome, Refused, Timing
 from larm.river.fetcher_record import FetcherRecord
-from larm.river.landing import Landed
+from larm.river.landed import Landed
 from larm.testing.clock import FakeClock
 from larm.testing.fakes import lease, page
 

@@ -13,10 +13,11 @@ from larm.model.crawl_hash import digest
 from larm.model.document import Document, Visit
 from larm.model.lease import Lease
 from larm.model.links import Link, Links
-from larm.model.message import FRAME, ORDINARY, REDIRECT, START, UNKNOWN, Known, URLMessage, as_whole
+from larm.model.message import FRAME, LOST, ORDINARY, REDIRECT, START, UNKNOWN, Known, URLMessage, as_whole
 from larm.model.outcome import Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused, Timing
 from larm.model.url import URLNormalizer
-from larm.river.landing import NOWHERE, Landed, Lander, start_visit
+from larm.river.landed import Landed, start_visit
+from larm.river.landing import NOWHERE, Lander
 from larm.testing.fakes import message, url
 
 TIMING = Timing(0.1234, 777)
@@ -191,6 +192,12 @@ def test_a_body_that_is_the_one_we_have_is_not_processed() -> None:
 
 def moved(location: str, about: URLMessage | None = None, by: Lander | None = None) -> Landed:
     return land(Moved(302, location, TIMING), about, by)
+
+
+def test_a_page_that_was_lost_with_its_agent_has_not_changed() -> None:
+    landed = land(fetched(), msgspec.structs.replace(message(HERE), known=LOST))
+    assert landed.page
+    assert not [name for name in landed.counts if name.startswith("revisit/")]
 
 
 def test_a_redirect_is_a_link_of_type_2_and_a_message() -> None:

@@ -18,6 +18,7 @@ from larm.kit.units import ByteSize
 from larm.river.checkpointer import Saved
 from larm.river.fetcher_record import FetcherRecord
 from larm.river.probe import Probe
+from larm.storage.lines import StorageLines
 from larm.storage.pipeline import StorageLine
 from larm.testing.fakes import ListStorage
 from tests.frontier.rig import CONNECT, Rig, of, status
@@ -58,7 +59,7 @@ class River:
                 "Any",
                 SimpleNamespace(
                     handler=self.handler,
-                    queues=self.rig.queues,
+                    turns=self.rig.turns,
                     seen=self.seen,
                     traps=TrapDesk(self.rig.book, TrapsFilter(), self.rig.tally),
                 ),
@@ -67,7 +68,7 @@ class River:
                 *(FetcherRecord(self.logs, number, self.rig.clock) for number in range(2)),
                 FetcherRecord(self.logs, 2, self.rig.clock, "larm-page-0"),
             ],
-            lines=[StorageLine(ListStorage(), 1_000, None)],
+            lines=StorageLines([StorageLine(ListStorage(), 1_000, None)]),
             checkpointer=cast("Any", SimpleNamespace(last=Saved(0.5, 0.1, 77))),
         )
 

@@ -62,6 +62,15 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
+def test_an_empty_index_says_that_it_is(tmp_path: Path) -> None:
+    """A crawl may have just begun; the words are not to blame."""
+    storage = new_storage(tmp_path)
+    storage.commit()
+    storage.close()
+    [said] = IndexSearcher(tmp_path).search("crawler").notes
+    assert said.startswith("the index has no page yet")
+
+
 def test_a_search(crawl: Path) -> None:
     """The best page first, the words of the query marked, nothing that steers a terminal."""
     searcher = IndexSearcher(crawl, clock=FakeClock())
@@ -205,10 +214,23 @@ def test_another_spelling(crawl: Path) -> None:
     results = IndexSearcher(crawl).search("site:a.org Craweler fsat")
     assert (results.total, results.suggestion, results.query) == (2, "", "site:a.org Craweler fsat")
     assert results.notes[0] == "nothing found for site:a.org Craweler fsat; these pages are for site:a.org Crawler fast"
-    assert IndexSearcher(crawl).search("Craweler manual").suggestion == "Crawler manual"
+    results = IndexSearcher(crawl).search("Craweler manual")  # the second word is there, and the first can't be lost
+    assert next((hit.url, hit.complete) for hit in results) == ("http://a.org/larm", True)
+    assert (results.query, results.complete, results.suggestion) == ("Craweler manual", 1, "")
+    assert results.notes == ("no page has all of Craweler manual; these pages are for Crawler manual",)
+    assert IndexSearcher(crawl).search("fast words -manual").suggestion == ""
     several = SeveralSearchers([SharedSearcher("a", lambda: IndexSearcher(crawl))])
     assert several.results(Asked(query="Craweler")).total == 2
     assert IndexSearcher(crawl).search("crawler").suggestion == ""
+
+
+def test_words_that_are_made_of_one_that_is_nowhere(tmp_path: Path) -> None:
+    storage = new_storage(tmp_path)
+    storage.store([page("http://a.org/", "", "A relation of things, and others. " * 9)])
+    storage.commit()
+    searcher = IndexSearcher(tmp_path)
+    assert searcher.search("relativity").notes == ('no text has "relativity"; these have relation',)
+    assert searcher.search("relations").notes == searcher.search("relation").notes == ()
 
 
 def test_a_page_that_asks_not_to_be_quoted(tmp_path: Path) -> None:

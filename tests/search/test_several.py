@@ -48,7 +48,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     second = {f"http://b.org/{n}": text.replace("causeway", "wheel") for n, text in enumerate(FILLER)}
     return [
         index(root / "a", {**first, "http://a.org/tides": TIDES, "http://c.org/both": "A text about eels in ponds."}),
-        index(root / "b", {**second, "http://b.org/copy": TIDES, "http://c.org/both": "A text about eels in rivers."}),
+        index(root / "b", {**second, "http://b.org/old/tides": TIDES, "http://c.org/both": "A text about eels in rivers."}),
     ]
 
 
@@ -67,8 +67,26 @@ def test_words_are_as_rare_as_in_all_together(two: list[Path]) -> None:
     alone = IndexSearcher(two[1]).search("causeway carts", 100)
     best = {found.url: found.score for found in alone}
     shared = {found.url: found.score for found in together}
-    assert best["http://b.org/copy"] > best["http://b.org/1"] * 1.5, "alone, causeway is rare"
-    assert shared["http://b.org/copy"] < best["http://b.org/copy"] / 1.5, "in both it is as common as carts"
+    assert best["http://b.org/old/tides"] > best["http://b.org/1"] * 1.5, "alone, causeway is rare"
+    assert shared["http://b.org/old/tides"] < best["http://b.org/old/tides"] / 1.5, "in both it is as common as carts"
+
+
+def test_a_word_that_is_in_another_index_is_known(tmp_path: Path) -> None:
+    """One that has only words that are made of it has nothing to say."""
+    texts = {"a": "The multiplication of two things.", "b": "There are multiple things."}
+    apart = [index(tmp_path / name, {f"http://{name}.org/": text}) for name, text in texts.items()]
+    results = several(apart, Search()).results(Asked(query="multiplication"))
+    assert ([found.url for found in results], results.total, results.notes) == (["http://a.org/"], 1, ())
+
+
+def test_what_one_index_lacks_is_not_said_to_be_nowhere(tmp_path: Path) -> None:
+    """A symbol that another one has is no letter, either."""
+    texts = {"a": "A language is C#, with a tide. 数据库", "b": "A language is C, with a causeway."}
+    both = several([index(tmp_path / name, {f"http://{name}.org/": text}) for name, text in texts.items()], Search())
+    results = both.results(Asked(query="C#"))
+    assert ([found.url for found in results], results.total, results.notes) == (["http://a.org/"], 1, ())
+    assert both.results(Asked(query="tide causeway")).notes == both.results(Asked(query="数据库 causeway")).notes == ()
+    assert both.results(Asked(query="tide causeway ship")).notes == ('no page has "ship"',)
 
 
 def test_the_same_page_and_the_same_text_are_shown_once(two: list[Path]) -> None:
@@ -76,11 +94,17 @@ def test_the_same_page_and_the_same_text_are_shown_once(two: list[Path]) -> None
     assert (len(results), results.total, results.exact) == (1, 1, True), "one text at two addresses"
     assert results.alike == 1, "which is said"
     results = several(two, Search()).results(Asked(query="tide", alike=True))
-    assert sorted(found.url for found in results) == ["http://a.org/tides", "http://b.org/copy"]
+    assert sorted(found.url for found in results) == ["http://a.org/tides", "http://b.org/old/tides"]
     assert results.alike == 0
     results = several(two, Search()).results(Asked(query="eels"))
     assert ([found.url for found in results], results.alike) == (["http://c.org/both"], 0)
     assert results.hits[0].source in {str(two[0]), str(two[1])}
+
+
+def test_the_same_text_under_another_title_is_another_page(tmp_path: Path) -> None:
+    """As in one index of both."""
+    apart = [index(tmp_path / name, {f"http://{name}.org/{name}": TIDES}) for name in "ab"]
+    assert len(several(apart, Search()).results(Asked(query="tide"))) == 2
 
 
 def test_pages_follow_each_other_and_numbers_are_lower_bounds(two: list[Path]) -> None:
@@ -274,3 +298,19 @@ def test_what_a_network_knows_is_ranked_by_it() -> None:
     here = FakeSearcher("here", hit("c", 20.0), hit("own", 18.0), hit("b", 15.0))
     results = SeveralSearchers([here, Network("network")]).results(Asked(query="x"))
     assert [found.title for found in results] == ["a", "b", "c", "own"]
+
+
+def test_what_was_borrowed_of_a_network_comes_after_what_it_has_shown() -> None:
+    """It knows these pages, and they are not among its best."""
+
+    class Network(FakeSearcher):
+        def search(self, asked: Asked) -> Iterator[Findings]:
+            yield Findings(searcher=self.name, hits=(hit("a", 4.0), hit("b", 3.0)), total=9, overall=True)
+
+    class Learned(FakeSearcher):
+        def search(self, asked: Asked) -> Iterator[Findings]:
+            yield Findings(searcher=self.name, hits=(hit("x", 20.0), hit("a", 19.0), hit("y", 18.0)), total=3, borrowed=True)
+
+    for both in ([Learned("kept"), Network("network")], [Network("network"), Learned("kept")]):
+        results = SeveralSearchers(both).results(Asked(query="x"))
+        assert [found.title for found in results] == ["a", "b", "x", "y"]

@@ -159,3 +159,15 @@ def test_words_far_down_a_long_page_are_shown() -> None:
     text = FILLER * 120 + "the red house at the end. " + FILLER
     assert len(text) > 100_000
     assert "the [red] [house] at the end" in snippet(text, "red house")
+
+
+def test_a_list_of_what_is_on_the_page_is_not_shown_for_what_it_lists() -> None:
+    page = (
+        "Grommets\nOn this page\nInstalling grommets\nPainting grommets\nSelling grommets\nIt is a craft. "
+        + "More of it. " * 30
+    )
+    page += "\nInstalling grommets\nPress it into the hole.\nPainting grommets\nTake two coats of varnish."
+    page += "\nSelling grommets\nBy the dozen."
+    assert "two coats" in snippet(page, "painting grommets")
+    assert "On this page" not in snippet(page, "painting")
+    assert snippet(page[:300], "painting").startswith("Grommets On this page")  # it is nowhere else

@@ -108,6 +108,16 @@ def test_an_index_page_that_is_gone_does_not_cost_its_folder(tmp_path: Path, web
     assert asked(web) == once(*(f"a.localhost{path}" for path in ("/", "/a/", "/d/", *gone)))
 
 
+def test_a_redirect_to_an_index_page_that_is_gone_does_not_cost_its_folder(tmp_path: Path, web: SyntheticWeb) -> None:
+    site = web.host("a.localhost")
+    site.page("/", links=["/old"])
+    site.redirect("/old", "/a/index.html")
+    site.page("/a/", "A", "The page.", links=["/", "/old"])
+    run_crawl(tmp_path, web.url("a.localhost"), QUICK)
+    assert asked(web) == once(*(f"a.localhost{path}" for path in ("/", "/old", "/a/index.html", "/a/")))
+    assert web.url("a.localhost", "/a/") in indexed(tmp_path)
+
+
 def test_an_index_page_that_goes_and_comes_back(tmp_path: Path, web: SyntheticWeb) -> None:
     """It is asked for by the name of its links each time, and its folder where it is not there."""
     paths = ["/a/index.html", *(f"/{number}" for number in range(20))]

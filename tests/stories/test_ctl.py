@@ -67,7 +67,7 @@ def test_every_request_on_the_command_line(tmp_path: Path, capsys: pytest.Captur
         port = web.port
         with crawling(web, tmp_path) as process:
             until(tmp_path, 3)
-            assert "pages       3 in this run, 3 in all, 1 errors\n" in say(tmp_path, capsys, "status")
+            assert "pages       3 in this run, 3 in all, 1 error\n" in say(tmp_path, capsys, "status")
             assert json.loads(say(tmp_path, capsys, "status", "--json"))["figures"]["pages"] == 3
             assert "2 hosts of 2" in say(tmp_path, capsys, "hosts", "--sort", "host")
             assert len(say(tmp_path, capsys, "pages").splitlines()) == 3

@@ -12,6 +12,8 @@ import pytest
 
 from larm import cli
 from larm.building.wiring import build_crawl
+from larm.cli.running import with_fewer_requests
+from larm.config import Config, Fetch
 from larm.errors import UsageError
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import SILENCE, asked, check_stored, config_of, once, run_crawl, watch
@@ -271,3 +273,12 @@ def test_too_few_open_files_are_blamed_on_their_limit(tmp_path: Path, start: str
         assert said.status == 2, said.err
         assert said.last == f"larm: only {few} files may be open, and a crawl needs 100 at least: allow more ('ulimit -n 1024')"
     assert larm_says(*arguments).status == 0
+
+
+def test_where_few_files_may_be_open_fewer_requests_are_made_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With 256 of both, a crawl of 600 slow hosts ended as its index could open no file."""
+    monkeypatch.setattr("resource.getrlimit", lambda what: (256, 256))
+    fetch = with_fewer_requests(Config()).fetch
+    assert fetch.threads * fetch.transfers == 64
+    few = Config(fetch=Fetch(transfers=4))
+    assert with_fewer_requests(few) == few

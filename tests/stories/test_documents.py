@@ -183,8 +183,8 @@ def test_while_one_fetcher_waits_for_room_another_one_asks(web: SyntheticWeb, tm
         site_of(web, name).add("/", document(pdf(name, ["A paper."]), "application/pdf"))
     starts = [*[web.url("a.localhost", page) for page in pages], *[web.url(f"{name}.localhost") for name in papers]]
     crawl = build_crawl(config_of(starts, {"frontier.delay": "200ms", "frontier.per_host": 4, "fetch.threads": 6}), tmp_path)
-    crawl._reading._slow.limit = 1
-    read, unload, seen = crawl._reading._read_slow, crawl._unloader.unload, threading.Event()
+    crawl._crew._reading._slow.limit = 1
+    read, unload, seen = crawl._crew._reading._read_slow, crawl._crew._unloader.unload, threading.Event()
     waited: list[bool] = []
 
     def noticing(number: int, ended: Sequence[Ended], found: Sequence[Found] = ()) -> float:
@@ -197,8 +197,8 @@ def test_while_one_fetcher_waits_for_room_another_one_asks(web: SyntheticWeb, tm
         waited.append(seen.wait(10))
         read(number)
 
-    crawl._unloader.unload = noticing  # type: ignore[method-assign]
-    crawl._reading._read_slow = late  # type: ignore[method-assign]
+    crawl._crew._unloader.unload = noticing  # type: ignore[method-assign]
+    crawl._crew._reading._read_slow = late  # type: ignore[method-assign]
     assert crawl.run().reason == "finished"
     assert all(waited), "the other host had to wait for the reader"
 

@@ -35,7 +35,8 @@ def test_sites_are_fetched_whole(tmp_path: Path, web: SyntheticWeb, chain: str) 
 )
 def test_a_trap_ends_and_its_articles_are_found(tmp_path: Path, web: SyntheticWeb, name: str, chain: str) -> None:
     named = TRAPS[name](ARTICLES)
-    run = run_crawl(tmp_path, serve(named, web), {**QUICK, **CHAINS[chain], "crawl.max_pages": 6_000})
+    settings = {**QUICK, **CHAINS[chain], "frontier.per_host": 16, "crawl.max_pages": 6_000}
+    run = run_crawl(tmp_path, serve(named, web), settings)
     lost = len(named.real - fetched(named, web))
     print(f"{name}, {chain}: {len(web.log)} requests of {named.budget}, {lost} of {len(named.real)} missing")
     assert run.ending.reason == "finished"

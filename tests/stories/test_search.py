@@ -38,7 +38,7 @@ def test_a_search_while_a_crawl_runs(web: SyntheticWeb, tmp_path: Path) -> None:
     with Process(*crawl_arguments(tmp_path, [web.url("a.localhost")], often)) as crawl:
         found = None
         while not found:
-            crawl.wait_for_line("pages")
+            crawl.wait_for_line("page")
             try:
                 found = open_index(tmp_path).search("words")
             except UsageError:  # there is no index yet

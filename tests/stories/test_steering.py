@@ -370,3 +370,29 @@ def test_a_thread_that_makes_no_progress_is_named(tmp_path: Path) -> None:
     log = (tmp_path / "logs" / "stalled.log").read_text()
     assert "larm-store-LongStore makes no progress for 0:0" in log
     assert "self.release.wait()" in log
+
+
+def test_while_no_checkpoint_may_be_made_no_more_is_asked_for_than_fits_into_the_memory(tmp_path: Path) -> None:
+    """As long as ``larm backup`` copies what has changed."""
+    hosts = 40
+    with SyntheticWeb() as web:
+        for number in range(hosts):
+            web.host(f"h{number}.localhost").page("/")
+        web.host("a.localhost").page("/", links=[web.url(f"h{number}.localhost") for number in range(hosts)])
+        watch(web)
+        settings: dict[str, object] = {"frontier.hosts_in_memory": 8, "monitor.tick": "1h", "crawl.restrict_to": ".*"}
+        steered = Steered(tmp_path, web.url("a.localhost"), settings)
+        checkpoints = steered.crawl._checkpointer
+        checkpoints.hold_at = 1
+        asked_for: list[int] = []
+
+        def look() -> None:  # the main thread, once a second
+            if checkpoints.held and not steered.crawl.snapshot().in_flight and not asked_for:
+                asked_for.append(len(asked(web)))
+                checkpoints.hold_at = 0
+                steered.crawl._ticker.hurry()
+
+        steered.crawl.on_second = look
+        assert steered.run().reason == "finished"
+        assert 0 < asked_for[0] < hosts
+        assert len(asked(web)) == hosts + 1

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from larm.frontier.checkpoint import CheckpointFile
-from larm.frontier.hosts import ROW, HostBook
+from larm.frontier.host_records import ROW
+from larm.frontier.hosts import HostBook
 from larm.kit.clock import SystemClock
 from larm.kit.disk.block_store import BlockStore
 from larm.testing.replies import Reply, html

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from larm.enquiries.afterwards import explain_url
+from larm.enquiries.left_out import left_out
+from larm.monitor.reporter import note_sentences
 from larm.testing.replies import Reply, html
 from larm.testing.request_log import Request
 from larm.testing.web import SyntheticWeb
@@ -14,6 +16,7 @@ from larm.testing.webs.mazes import deep_relative
 from larm.testing.webs.named import serve
 from larm.testing.webs.words import prose
 from tests.stories.crawls import Run, asked, config_of, lines, run_crawl, watch
+from tests.stories.processes import larm_says
 
 QUICK = {"frontier.delay": 0, "frontier.per_host": 4, "monitor.tick": "100ms"}
 
@@ -70,6 +73,24 @@ def settings_of(kind: str) -> dict[str, object]:
 
 def held(run: Run) -> int:
     return run.last.held_back
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_left_is_said_at_the_end_and_by_stats(tmp_path: Path, web: SyntheticWeb, kind: str) -> None:
+    start = held_web(web, kind)
+    run = run_crawl(tmp_path, start, settings_of(kind))
+    said = left_out(tmp_path, config_of(start), run.last)
+    why = {"trap": "they look like a trap: /same/0", "limit": "they are beyond a limit: filters.traps.pages: 50"}[kind]
+    assert f"{held(run):,} URLs of held.localhost:{web.port} were left, {why}" in said
+    assert "'larm crawl --parked' fetches what was left" in said
+    for _ in range(2):
+        stats = larm_says("stats", "--dir", tmp_path)
+        assert stats.status == 0
+        assert stats.out.decode().count(why) == 1, "while nobody has said it at the end, and then"
+        note_sentences(tmp_path, said)
+    table = larm_says("stats", "-v", "--dir", tmp_path).out.decode()
+    pattern = {"trap": "/same/0", "limit": "filters.traps.pages: 50"}[kind]
+    assert f"left at held.localhost:{web.port}: {held(run):,} of {pattern} ({kind})" in table
 
 
 @pytest.mark.parametrize("kind", KINDS)

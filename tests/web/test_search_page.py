@@ -20,7 +20,7 @@ TEMPLATES = Path(__file__).parents[2] / "larm" / "web" / "templates"
 
 
 def titles(text: str) -> list[str]:
-    return [unescape(found) for found in re.findall(r"<h2><a [^>]*>(.*?)</a></h2>", text)]
+    return [unescape(found) for found in re.findall(r'<h2 dir="auto"><a [^>]*>(.*?)</a></h2>', text)]
 
 
 def test_results_as_larm_search_has_them(server: Served) -> None:
@@ -33,6 +33,17 @@ def test_results_as_larm_search_has_them(server: Served) -> None:
     assert "<span>in library</span>" in answer.text
     assert "/copy?in=library" in answer.text
     assert server.get("/search", params={"q": "tide", "in": "library"}).text.count("<li>") == 1
+
+
+def test_a_page_in_arabic_is_read_from_the_right(start: Start, tmp_path: Path) -> None:
+    """By its own letters: the words of a title that are Latin would be out of order."""
+    crawled(tmp_path, {"/": ("دليل HTML للمستخدم", "نص عربي tide")})
+    tree = LexborHTMLParser(start(tmp_path).get("/search", params={"q": "tide"}).text)
+    assert [node.attributes.get("dir") for node in tree.css("li h2, li h2 + p + p")] == ["auto", "auto"]
+
+
+def test_a_long_question_does_not_fill_the_screen(server: Served) -> None:
+    assert '<b dir="auto">' + "x" * 197 + "...</b>" in server.get("/search", params={"q": "x" * 3000}).text
 
 
 def test_fields_of_pages_are_shown_as_text(start: Start, tmp_path: Path) -> None:

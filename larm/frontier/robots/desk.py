@@ -19,8 +19,8 @@ from larm.config import Robots as Settings
 from larm.frontier.host import Host, OriginRobots
 from larm.frontier.hosts import HostBook
 from larm.frontier.politeness import next_start
-from larm.frontier.queues import HostQueues
 from larm.frontier.robots.rules import RobotsRules
+from larm.frontier.turns import Turns
 from larm.kit.threads.tally import Tally
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage
@@ -52,7 +52,7 @@ class RobotsDesk:
     def __init__(
         self,
         book: HostBook,
-        queues: HostQueues,
+        turns: Turns,
         settings: Settings,
         clock: Clock,
         tally: Tally,
@@ -67,7 +67,7 @@ class RobotsDesk:
         # constant after construction
         self._oldest = clock.monotonic() + settings.ttl if anew else 0.0  # when rules of this run may expire
         self._book = book
-        self._queues = queues
+        self._turns = turns
         self._settings = settings
         self._clock = clock
         self._tally = tally
@@ -99,16 +99,16 @@ class RobotsDesk:
                 if parked:
                     host.parked.put_many(parked)
                     self._book.put_locked(len(parked))
-                    self._queues.schedule_locked(host)
+                    self._turns.schedule_locked(host)
                     if host.counts:
                         waiting += len(parked)
                     else:
-                        self._queues.uncounted_locked(len(parked))
+                        self._turns.totals.uncounted += len(parked)
         if forbidden:
             drop(forbidden, "robots.txt")
             self.note(forbidden)
         self._tally.rise(waiting)  # the handler lets it fall by all that do not pass
-        self._queues.announce()
+        self._turns.announce()
         self._book.relieve()
         return passing
 
@@ -149,8 +149,8 @@ class RobotsDesk:
         with self._book.lock:
             host = self._book.get_locked(message.url.host)
             host.robots_tasks.append(message)
-            self._queues.schedule_locked(host)
-        self._queues.announce()
+            self._turns.schedule_locked(host)
+        self._turns.announce()
 
     def _release(self, host: Host, waiting: int) -> Iterator[list[URLMessage]]:
         while waiting:
@@ -161,14 +161,14 @@ class RobotsDesk:
                 if (
                     not host.counts
                 ):  # given up or blocked meanwhile: these did not count, and do again until they are back there
-                    self._queues.uncounted_locked(-len(batch))
+                    self._turns.totals.uncounted -= len(batch)
                     self._tally.rise(len(batch))
                 self._book.changed_locked(host)
             waiting -= len(batch)
             yield batch
         with self._book.lock:
-            self._queues.schedule_locked(host)  # where all were forbidden, nothing else would see that it is at rest
-        self._queues.announce()
+            self._turns.schedule_locked(host)  # where all were forbidden, nothing else would see that it is at rest
+        self._turns.announce()
 
     # -- under the lock
 

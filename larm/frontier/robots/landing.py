@@ -7,13 +7,14 @@ means that the file is asked for again: elsewhere, later, or, where the host is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
 
 import msgspec
 
-from larm.config import Frontier, Robots
 from larm.frontier.host import Host
-from larm.frontier.politeness import NOTHING, Decision, GiveUp, NotYet, Redirect, RobotsAnswer, robots_answer
+from larm.frontier.politeness import NOTHING, Decision
 from larm.frontier.queues import HostQueues
+from larm.frontier.robots.answers import GiveUp, NotYet, Redirect, RobotsAnswer, RobotsPolicy
 from larm.frontier.robots.desk import Arrival, RobotsDesk, scheme_of
 from larm.frontier.robots.rules import ALLOW_ALL, RobotsRules
 from larm.kit.counters import Counters
@@ -28,6 +29,18 @@ UNWANTED = "robotstxt/sitemaps_unwanted"
 """Counts files with sitemaps in a run that wants none."""
 
 
+class RobotsWatch(Protocol):
+    """Who waits for the start URLs: `larm.river.starts`."""
+
+    def robots(self, host: str, scheme: str, outcome: Outcome | None) -> None:
+        """What came instead of rules; None: they came."""
+        ...
+
+    def waits_for(self, host: str) -> bool:
+        """Whether somebody waits for the first answer of a host."""
+        ...
+
+
 class RobotsLander:
     """Shared by the fetcher threads; its state is in the host records."""
 
@@ -39,32 +52,22 @@ class RobotsLander:
         arrived: Callable[[Arrival], None],
         declare: Callable[[Sequence[URLMessage]], None] | None,
         join: Callable[[str, str], Url],
-        frontier: Frontier,
-        robots: Robots,
-        token: str,
+        policy: RobotsPolicy,
         counters: Counters,
         log: Callable[[str], None],
-        tell: Callable[[str, str, Outcome | None], object] = lambda *_: None,
-        awaited: Callable[[str], bool] = lambda _: False,
+        watch: RobotsWatch | None = None,
     ) -> None:
-        """``declare`` takes the sitemaps that a robots.txt names; None: they are not wanted.
-
-        ``tell`` is told for a host and a scheme what came instead of rules, or None when they came. ``awaited``: whether
-        somebody waits for the first answer of a host.
-        """
+        """``declare`` takes the sitemaps that a robots.txt names; None: they are not wanted."""
         # constant after construction
         self._declare = declare
         self._queues = queues
         self._desk = desk
         self._arrived = arrived
         self._join = join
-        self._frontier = frontier
-        self._robots = robots
-        self._token = token
+        self._policy = policy
         self._counters = counters
         self._log = log
-        self._tell = tell
-        self._awaited = awaited
+        self._watch = watch
 
     def land(self, lease: Lease, outcome: Outcome) -> None:
         """Release the host, and see to what the answer asks for."""
@@ -86,8 +89,9 @@ class RobotsLander:
         if isinstance(outcome, Fetched) and outcome.truncated:
             self._counters.add(TRUNCATED, 1)
             self._log(f"robots.txt of {lease.host}: longer than robots.size; what it says behind that is not known")
-        failed = isinstance(answer, NotYet | GiveUp)
-        self._tell(lease.host, scheme_of(_asked_for(message)), outcome if failed else None)
+        if self._watch is not None:
+            failed = isinstance(answer, NotYet | GiveUp)
+            self._watch.robots(lease.host, scheme_of(_asked_for(message)), outcome if failed else None)
         match answer:
             case RobotsRules():
                 rules = msgspec.structs.replace(answer, sitemaps=())  # there may be thousands, and the record must stay small
@@ -116,16 +120,12 @@ class RobotsLander:
         """Also whether nothing answers at this scheme, where another one has rules."""
         message = lease.message
         origin = host.robots.get(scheme_of(_asked_for(message)))
-        answer = robots_answer(
+        answer = self._policy.answer(
             outcome,
-            self._token,
-            self._frontier,
-            self._robots,
-            tries=message.tries,
-            redirects=message.redirects,
+            message,
             blocks=host.backoffs,
             known=origin.rules if origin else None,
-            at_once=self._awaited(lease.host),
+            at_once=self._watch is not None and self._watch.waits_for(lease.host),
         )
         if isinstance(answer, Redirect):
             try:

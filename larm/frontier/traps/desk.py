@@ -176,11 +176,11 @@ class TrapDesk:
         self._say(said)
 
     def looks_locked(self, host: Host) -> bool:
-        """See `larm.frontier.queues.Guard`."""
+        """See `larm.frontier.guard.Guard`."""
         return host.traps is not None and host.traps.active and not host.robots_tasks
 
     def hold_locked(self, host: Host, message: URLMessage) -> bool:
-        """One that is next is held back; False: it goes on. See `larm.frontier.queues.Guard`."""
+        """One that is next is held back; False: it goes on. See `larm.frontier.guard.Guard`."""
         traps = host.traps
         if traps is None or not traps.active or not self._rule or message.released or exempt(message):
             return False
@@ -248,7 +248,7 @@ class TrapDesk:
             return sum(record.held for record in records if record.text == pattern)
 
     def reopen_locked(self, host: Host, pattern: str) -> None:
-        """All that is held back by it is asked for, and it begins anew; in `HostQueues.alter`."""
+        """All that is held back by it is asked for, and it begins anew; in `HostChanges.alter`."""
         if host.traps is not None:
             reopen(host.traps, pattern)
 
@@ -279,7 +279,7 @@ class TrapDesk:
 
     def _traps_locked(self, host: Host) -> HostTraps:
         if host.traps is None:
-            traps = host.traps = self._book.new_traps(host.key)
+            traps = host.traps = self._book.records.traps(host.key)
             traps.limits.start, traps.rule = host.key in self._starts, self._rule
         return host.traps
 

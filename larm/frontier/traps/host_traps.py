@@ -36,6 +36,8 @@ WARM = 64
 """Pages of a host that an earlier run knew, of which nobody knows whether they are new: texts are not kept with it."""
 _STRUCK = 64
 """Pages of late that have spoken against their patterns: the links of one may come in several batches."""
+_WARY = 64
+"""Pages of a host for which it is asked with care after one has spoken against its pattern."""
 _ONCE = " (each once)"
 """Behind patterns of addresses that are the first of their families."""
 PARAMETER, BEYOND = len(BREADTHS), -1
@@ -48,6 +50,7 @@ class HostTraps:
     __slots__ = (
         "_make_queue",
         "_struck",
+        "_wary",
         "active",
         "choices",
         "counted",
@@ -87,7 +90,7 @@ class HostTraps:
         self.newcomers = 0
         self.over = 0
         """Addresses that were lost, as too many were held back already."""
-        self.pulled: set[int] = set()
+        self.pulled: dict[int, None] = {}
         """Held back, but asked for meanwhile, as somebody named them a start URL."""
         # of the round that is under way
         self.current = 0
@@ -109,6 +112,7 @@ class HostTraps:
         self.active = False
         """Something may have to be held back."""
         self._struck: list[str] = []
+        self._wary = 0  # pages
 
     # -- before an address waits
 
@@ -117,6 +121,7 @@ class HostTraps:
         if page in self._struck or self.warm < WARM:
             return []
         self._struck = [*self._struck[1 - _STRUCK :], page]
+        self._wary = self.read + _WARY
         return self._judge_all(self._told(page), False, settings)
 
     # -- before an address is asked for, and for `larm why`
@@ -142,6 +147,11 @@ class HostTraps:
     def trapped(self) -> bool:
         """It has a trap."""
         return any(each.state is State.TRAP for each in self.records.values())
+
+    @property
+    def wary(self) -> bool:
+        """It may be about to close a pattern: what is asked for before its pages are read may be for nothing."""
+        return self.read < self._wary
 
     def lets_through(self, access: str, holder: PatternRecord) -> bool:
         """One that is held back: may it pass all the same, as little is known of what is special about it?"""
@@ -181,7 +191,7 @@ class HostTraps:
         """Whether this one is held back; if so, it is not any more. Reads all that is."""
         found = self.holds(fingerprint)
         if found:
-            self.pulled.add(fingerprint)
+            self.pulled[fingerprint] = None
         return found
 
     def holds(self, fingerprint: int) -> bool:

@@ -208,7 +208,7 @@ def _leave(traps: HostTraps, record: PatternRecord) -> list[URLMessage]:
     again = record.state is State.LIMIT and not record.forced  # by limits that are others now
     for message in record.take(BATCH):
         if message.url.fingerprint in traps.pulled:
-            traps.pulled.discard(message.url.fingerprint)
+            del traps.pulled[message.url.fingerprint]
         elif sifting and traps.holder(access := message.url.access) is not None:
             record.put(message)
             record.native += 1

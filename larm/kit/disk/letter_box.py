@@ -1,8 +1,9 @@
-"""letter_box: rows of bytes by a number, any many for each, which come in any order and are taken by their number.
+"""letter_box: rows of bytes by a number (their *box*), any many for each, which come in any order and are taken by box.
 
 They are written in order (`larm.kit.disk.tiers`), in the database of their owner and as a part of its transactions, so that a
-row is there exactly where what its owner knows of it is on the disk. A row is read in a few runs, together with all others of
-its number, and removed with what its owner writes of them next.
+row is there exactly where what its owner knows of it is on the disk. The rows of a box are read in a few runs, and taken all at
+once: that leaves a mark up to where the box is *done*, instead of a search for each of them in each run. Merges leave out what
+is done; when it is more than what is there, all runs become one.
 
 All functions may raise StorageError. `read` may be called while another connection writes.
 """
@@ -18,14 +19,18 @@ from larm.kit.disk.database import Database
 from larm.kit.disk.tiers import Form, Tiers, catalogue_of
 
 _COLUMNS = "(box INTEGER, number INTEGER, data BLOB NOT NULL, PRIMARY KEY (box, number)) WITHOUT ROWID"
-_FORM = Form("letters", _COLUMNS, ("box", "number", "data"), 2, "letters_runs", "", "letters_tail", top=2)
+_KEPT = "number > coalesce((SELECT last FROM letters_done WHERE letters_done.box = {table}.box), 0)"
+"""It was not taken."""
+_FORM = Form("letters", _COLUMNS, ("box", "number", "data"), 2, "letters_runs", "", "letters_tail", top=2, kept=_KEPT)
 _TABLES = (
     catalogue_of(_FORM),
     f"CREATE TABLE IF NOT EXISTS {_FORM.tail} {_COLUMNS}",
     "CREATE TABLE IF NOT EXISTS letters_size (there INTEGER NOT NULL, last INTEGER NOT NULL)",
     "INSERT INTO letters_size SELECT 0, 0 WHERE NOT EXISTS (SELECT * FROM letters_size)",
+    "CREATE TABLE IF NOT EXISTS letters_done (box INTEGER PRIMARY KEY, last INTEGER NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS letters_spent (rows INTEGER NOT NULL)",
+    "INSERT INTO letters_spent SELECT 0 WHERE NOT EXISTS (SELECT * FROM letters_spent)",
 )
-_ROWS = 500  # in one statement
 RUN = 16_384
 """Rows of which a run is made, about: fewer than come between two checkpoints of a crawl of many hosts."""
 
@@ -38,6 +43,16 @@ class Letter(NamedTuple):
     number: int
     """Of all; a later one has a higher one."""
     data: bytes
+
+
+class Done(NamedTuple):
+    """A box of which all was taken."""
+
+    box: int
+    last: int
+    """The highest number that it had."""
+    rows: int
+    """That were taken."""
 
 
 class Size(NamedTuple):
@@ -59,51 +74,67 @@ def read(database: Database, boxes: Iterable[int]) -> list[Letter]:
     """All that lies in them, in any order. Which runs there are and what is in them is of one moment."""
     asked = json.dumps(list(boxes))
     with database.moment():
-        tables = _tiers(database, RUN).live
+        tiers = _tiers(database, RUN)
+        done = "(SELECT last FROM letters_done WHERE box = value)" if "letters_done" in tiers.names else "0"
         select = " UNION ALL ".join(
-            f"SELECT box, number, data FROM {table} WHERE box IN (SELECT value FROM json_each(?1))"  # noqa: S608  names
-            for table in tables
+            f"SELECT box, number, data FROM asked CROSS JOIN {table} ON box = value AND number > last"  # noqa: S608  names
+            for table in tiers.live
         )
-        rows = database.rows(select, (asked,)) if tables else []
+        first = f"WITH asked AS MATERIALIZED (SELECT value, coalesce({done}, 0) AS last FROM json_each(?)) "  # noqa: S608
+        rows = database.rows(first + select, (asked,)) if tiers.live else []
     return [_whole(database, *row) for row in rows]
 
 
-def write(database: Database, new: Sequence[Letter], gone: Sequence[tuple[int, int]], *, run: int = RUN) -> None:
-    """Add and remove, and get on with merges; in a transaction. ``gone``: (box, number), all of them there or ``new``.
+def write(database: Database, new: Sequence[Letter], done: Sequence[Done], *, run: int = RUN) -> None:
+    """Add and take, and get on with merges; in a transaction. ``done``: what was there or is ``new``, up to a number.
 
     ``run``: of so many rows a run is made.
     """
-    if not (new or gone):
+    if not (new or done):
         return
     for statement in _TABLES:
         database.write(statement)
     tiers = _tiers(database, run)
     tiers.drop_dead()
-    tiers.drop_empty()
     tail = _FORM.tail
     database.write_many(
         f"INSERT INTO {tail} VALUES (?, ?, ?)",  # noqa: S608  a constant
         ((box, number, _checksum(box, number, data) + data) for box, number, data in sorted(new)),
     )
-    for at in range(0, len(gone), _ROWS):
-        pairs = json.dumps(gone[at : at + _ROWS])
-        chosen = "IN (SELECT json_extract(value, '$[0]'), json_extract(value, '$[1]') FROM json_each(?))"
-        for table in tiers.tables:
-            database.write(f"DELETE FROM {table} WHERE (box, number) {chosen}", (pairs,))  # noqa: S608  constants
-    if database.row(f"SELECT count(*) FROM {tail}")[0] >= run:  # noqa: S608  a constant
-        tiers.add(f"SELECT box, number, data FROM {tail} ORDER BY box, number")  # noqa: S608  a constant
-        database.write(f"DELETE FROM {tail}")  # noqa: S608  a constant
-    tiers.step(len(new))
+    database.write_many("INSERT OR REPLACE INTO letters_done VALUES (?, ?)", sorted((each.box, each.last) for each in done))
+    taken = sum(each.rows for each in done)
     last = max((each.number for each in new), default=0)
-    database.write("UPDATE letters_size SET there = there + ?, last = max(last, ?)", (len(new) - len(gone), last))
+    database.write("UPDATE letters_size SET there = there + ?, last = max(last, ?)", (len(new) - taken, last))
+    database.write("UPDATE letters_spent SET rows = rows + ?", (taken,))
+    if database.row(f"SELECT count(*) FROM {tail}")[0] >= run:  # noqa: S608  a constant
+        kept = _KEPT.format(table=tail)
+        tiers.add(f"SELECT box, number, data FROM {tail} WHERE {kept} ORDER BY box, number")  # noqa: S608  constants
+        database.write(f"DELETE FROM {tail}")  # noqa: S608  a constant
+    (spent,), there = database.row("SELECT rows FROM letters_spent"), size_of(database).there
+    if not there:
+        _clear(database, tiers)
+    elif spent > max(there, run):
+        tiers.merge_all()
+        database.write("UPDATE letters_spent SET rows = 0")
+    tiers.step(len(new) + taken)
+
+
+def _clear(database: Database, tiers: Tiers) -> None:
+    """All was taken: without marks even a larm that knows of none reads what is there."""
+    tiers.drop_all()
+    for table in (_FORM.tail, "letters_done"):
+        database.write(f"DELETE FROM {table}")  # noqa: S608  constants
+    database.write("UPDATE letters_spent SET rows = 0")
 
 
 def check(database: Database) -> None:
     """Whether as many rows are there as there have to be: reads all of them."""
     with database.moment():
         there = size_of(database).there
-        tables = _tiers(database, RUN).live
-        if there != sum(database.row(f"SELECT count(*) FROM {table}")[0] for table in tables):  # noqa: S608  names
+        tiers = _tiers(database, RUN)
+        kept = _KEPT if "letters_done" in tiers.names else "TRUE"
+        counts = [f"SELECT count(*) FROM {table} WHERE {kept.format(table=table)}" for table in tiers.live]  # noqa: S608
+        if there != sum(database.row(count)[0] for count in counts):
             raise database.damaged()
 
 

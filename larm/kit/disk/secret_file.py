@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -18,14 +19,25 @@ def read_secret(path: Path, what: str, new: Callable[[], str] | None = None) -> 
     with disk_failures(path):
         if new is not None:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with suppress(FileExistsError):
-                file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-                with os.fdopen(file, "w", encoding="ascii") as opened:
-                    opened.write(new() + "\n")
-                    opened.flush()
-                    os.fsync(file)
+            if not path.exists():
+                _make(path, new())
         mode, secret = path.stat().st_mode, path.read_text(encoding="utf-8", errors="replace").strip()
     if mode & 0o077:
         remedy = "" if new is None else ", or remove it for a new one"
         raise StorageError(f"{path}: others than you can read this {what}; 'chmod 600' it{remedy}")
     return secret
+
+
+def _make(path: Path, secret: str) -> None:
+    """Whole, or not at all; where somebody else makes it at the same time, his is there."""
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(file, "w", encoding="ascii") as opened:
+            opened.write(f"{secret}\n")
+            opened.flush()
+            os.fsync(file)
+        with suppress(FileExistsError):
+            os.link(part, path)
+    finally:
+        part.unlink()

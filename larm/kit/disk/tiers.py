@@ -54,6 +54,8 @@ class Form(NamedTuple):
     """Name of the table of rows that are in no run yet, where there is one."""
     top: int = 64
     """From this tier on merges wait till they must: where rows go again, large ones would be in vain, and need as much room."""
+    kept: str = "TRUE"
+    """A condition on the rows of a ``{table}`` that a merge moves. What it refuses once it refuses for ever."""
 
 
 class Run(msgspec.Struct):
@@ -84,12 +86,15 @@ class Tiers:
         self._least = least
         # only the calling thread
         self.runs: list[Run] = []
+        self.names: set[str] = set()
+        """Of all tables of the database."""
         self.noted = False
         """There is a catalogue: not in a file of an earlier larm that is only read."""
 
     def load(self, rows: int | None = None) -> None:
         """Look which runs there are; ``rows``: how many a table of before has, where that is known. Raises StorageError."""
         form, tables = self._form, _names(self._database.row(_TABLE_NAMES)[0])
+        self.names = tables
         self.runs, self.noted = [], form.catalogue in tables
         if self.noted:
             select = f"SELECT number, tier, state, target FROM {form.catalogue} ORDER BY number"  # noqa: S608  a constant
@@ -145,12 +150,16 @@ class Tiers:
             self._database.write(f"DELETE FROM {self._form.catalogue} WHERE number = ?", (run.number,))  # noqa: S608  a constant
         self.runs = [run for run in self.runs if run.state != DEAD]
 
-    def drop_empty(self) -> None:
-        """Runs of which nothing is left, and that no merge has to do with, are dropped by the next `drop_dead`."""
-        for run in self.of(LIVE):
-            if run.target is None and not self._database.rows(f"SELECT 1 FROM {run.table} LIMIT 1"):  # noqa: S608  a name
-                run.state = DEAD
-                self._note(run)
+    def merge_all(self) -> None:
+        """Begin to make one run of all that no merge has to do with."""
+        if free := [run for run in self.of(LIVE) if run.target is None]:
+            self._begin_merge(free, max(run.tier for run in free))
+
+    def drop_all(self) -> None:
+        """Nothing is left of any run; the next `drop_dead` removes them."""
+        for run in self.runs:
+            run.state = DEAD
+            self._note(run)
 
     def _tail(self) -> list[str]:
         return [self._form.tail] if self._form.tail and self.noted else []
@@ -171,10 +180,13 @@ class Tiers:
             free = [run for run in self.of(LIVE) if run.tier == tier and run.target is None]
             if len(free) < (_FAN if tier < self._form.top else _MANY) or any(run.tier == tier + 1 for run in self.of(GROWING)):
                 continue
-            grown = self._new_run(tier + 1, GROWING)
-            for run in free[:_FAN]:
-                run.target = grown.number
-                self._note(run)
+            self._begin_merge(free[:_FAN], tier + 1)
+
+    def _begin_merge(self, parts: Sequence[Run], tier: int) -> None:
+        grown = self._new_run(tier, GROWING)
+        for run in parts:
+            run.target = grown.number
+            self._note(run)
 
     def _merge(self, grown: Run, limit: int) -> None:
         """Move the next ``limit`` rows into it."""
@@ -186,14 +198,14 @@ class Tiers:
         last = self._database.rows(f"SELECT {key} FROM {grown.table} ORDER BY {descending} LIMIT 1")  # noqa: S608  constants
         parts = [run for run in self.of(LIVE) if run.target == grown.number]
         rows = " UNION ALL ".join(
-            f"SELECT {chosen} FROM {run.table} WHERE ({key}) > ({places})"  # noqa: S608
+            f"SELECT {chosen} FROM {run.table} WHERE ({key}) > ({places}) AND {form.kept.format(table=run.table)}"  # noqa: S608
             for run in parts
         )
         insert = f"INSERT OR IGNORE INTO {grown.table} SELECT * FROM ({rows} ORDER BY {key} LIMIT {limit:d})"  # noqa: S608
         low = dict(zip(names, last[0] if last else (_LOWEST,) * form.key, strict=True))
         if self._database.write(insert, low):  # what is in two of them is moved once
             return
-        grown.state = LIVE
+        grown.state = LIVE if last else DEAD  # nothing was left of all its parts
         for run in parts:
             run.state = DEAD
         for run in (grown, *parts):

@@ -138,6 +138,11 @@ class TwinTable:
         keys = [key for (key,) in self._all(self._followers, f"{where} ORDER BY key LIMIT {limit:d}", first=first, after=after)]
         return sorted(self.get_many(sorted(keys)[:limit]).values())
 
+    def followed(self, keys: Iterable[int]) -> set[int]:
+        """Those of the keys that others follow."""
+        select = "SELECT DISTINCT first FROM {0} WHERE first <> key AND first IN (SELECT value FROM json_each(:keys))"
+        return {int(first) for (first,) in self._all(self._followers, select, keys=json.dumps(list(keys)))}
+
     def leads(self, after: int = -1, limit: int = 200) -> list[int]:
         """The keys of those that others follow, in order; the next ones after the key ``after``."""
         select = "SELECT DISTINCT first FROM {0} WHERE first <> key AND first > :after ORDER BY first LIMIT {1}"

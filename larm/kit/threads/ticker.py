@@ -12,7 +12,7 @@ class Ticker:
 
     def __init__(self, seconds: float) -> None:
         # constant after construction
-        self._seconds = seconds
+        self.seconds = seconds
         self._changed = threading.Condition()
         # guarded by self._changed
         self._hurried = False
@@ -24,7 +24,7 @@ class Ticker:
         """Wait for the next tick; False: there is none, it is over."""
         self.pulse.rest()
         with self._changed:
-            self._changed.wait_for(lambda: self._hurried or self._stopped, self._seconds)
+            self._changed.wait_for(lambda: self._hurried or self._stopped, self.seconds)
             self._hurried = False
             self.pulse.beat()
             return not self._stopped

@@ -11,8 +11,6 @@ from larm.peers.channel import Contact
 from larm.peers.http_client import NoAnswer
 
 A = TypeVar("A", bound=msgspec.Struct)
-_SECONDS = 3.0
-"""For an answer (YACY-46)."""
 
 
 class Asker(Protocol):
@@ -26,6 +24,5 @@ class Asker(Protocol):
 
 
 def share_of(deadline: Deadline, share: float) -> float:
-    """Seconds for a step."""
-    left = deadline.left()
-    return _SECONDS if left is None else min(_SECONDS, left * share)
+    """Seconds for a step of a search, which has an end."""
+    return share * (deadline.left() or 0.0)

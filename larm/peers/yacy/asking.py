@@ -21,7 +21,7 @@ from larm.peers.yacy.asker import share_of
 from larm.peers.yacy.averages import Averages
 from larm.peers.yacy.counting import Counting
 from larm.peers.yacy.desk import Desk
-from larm.peers.yacy.documents import Document, Documents
+from larm.peers.yacy.documents import Documents
 from larm.peers.yacy.hashes import word_hash
 from larm.peers.yacy.joining import Joining
 from larm.peers.yacy.local import Local
@@ -36,12 +36,16 @@ from larm.seams import Clock
 CANDIDATES = 500
 """Pages whose documents are fetched, some 1.3 KB each: what makes the first pages of results. With 200, one of the best 20 is
 often missing where a query has common words, and of sentences as feedback brings up other pages."""
-_SOON = 0.3
-"""Seconds after which the best of what has come is shown."""
+_SOON = 0.1
+"""Seconds in which the owners of words may answer before documents of what is known by then are fetched."""
+_SHOWN = 0.2
+"""Seconds after which those that have come are ranked: half as long again, and they are on the page."""
 _FIRST = 1.5
 """Times the results that are asked for: pages of which the first ones are shown."""
 _ROUNDS = 3
 """Of questions, in each of which peers have the time that they are to have: for references, documents, numbers of pages."""
+_PATIENCE = 1.0
+"""Seconds that they have where nobody says: all is there after three (YACY-46)."""
 _MOST_LOCAL = 100
 """Results that one may look at: candidates are few. Twice as many are found as are asked for, as what else finds them goes by
 their scores here."""
@@ -81,7 +85,7 @@ class NetworkSearcher:
         self.name = f"network {node.network}"
         self._node = node
         self._desk = desk
-        self._documents = Documents(node, desk, verify)
+        self._verify = verify
         self._understand = understand
         self._local = local
         self._clock = clock
@@ -110,8 +114,9 @@ class NetworkSearcher:
 
     def _search(self, asked: Asked, waiting: int) -> Iterator[Findings]:
         node = self._node
-        times = [None if asked.wait is None else _ROUNDS * asked.wait, asked.seconds]
-        deadline = Deadline(self._clock, min((each for each in times if each is not None), default=None))
+        times = [_ROUNDS * (_PATIENCE if asked.wait is None else asked.wait), asked.seconds]
+        deadline = Deadline(self._clock, min(each for each in times if each is not None))
+        shown = Deadline(self._clock, _SHOWN)
         understood = self._understand(asked.query)
         units = understood.units[:MOST_WORDS]
         if not units:
@@ -125,7 +130,7 @@ class NetworkSearcher:
         topics = {unit.word for unit in units}
         redundancy = bearable(node.redundancy, waiting)
         rounds = Rounds(node, self._desk, joining, words, topics, redundancy=redundancy, deadline=deadline)
-        known: dict[str, Document] = {}
+        documents = Documents(node, self._desk, self._verify, deadline)
 
         def total() -> int:
             return max(self._counting.pages(), *map(joining.pages_with, range(len(units))), 1)
@@ -135,15 +140,15 @@ class NetworkSearcher:
         with rounds.lock:
             first, elsewhere = joining.best(round(_FIRST * asked.number * asked.page), total()), dict(rounds.elsewhere)
         if first:
-            pages = [each.page for each in self._documents.of(first, elsewhere, deadline, known)]
+            pages = [each.page for each in documents.some(first, elsewhere, shown)]
             found = self._ranked(asked, pages, total(), joining.averages, deadline, soon=True)
             yield msgspec.structs.replace(found, exact=False, suggestion="", overall=True, preliminary=True)
         rounds.finish()
         candidates = joining.best(CANDIDATES + 1, total())
-        documents = self._documents.of(candidates[:CANDIDATES], rounds.elsewhere, deadline, known)
-        found = self._ranked(asked, [each.page for each in documents], total(), joining.averages, deadline)
-        shown = {hit.url for hit in found.hits}
-        self._learn([(each.author, each.page) for each in documents if each.page.url in shown and each.author != node.key])
+        best = documents.all(candidates[:CANDIDATES], rounds.elsewhere)
+        found = self._ranked(asked, [each.page for each in best], total(), joining.averages, deadline)
+        hits = {hit.url for hit in found.hits}
+        self._learn([(each.author, each.page) for each in best if each.page.url in hits and each.author != node.key])
         complete = len(joining.common()) if len(candidates) > CANDIDATES else 0  # of fewer all were looked at
         yield msgspec.structs.replace(
             found,

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from larm.index import fields
 from larm.index.function_words import FUNCTION_WORDS
-from larm.index.scripts import UNSPACED
+from larm.index.page import url_words
+from larm.index.scripts import UNSPACED, composed_and_parted
 from larm.peers.yacy.hashes import word_hash
 from larm.peers.yacy.page import Page
 
@@ -59,10 +60,11 @@ def averages_of(sample: Sequence[Page], documents: int) -> Averages:
 
 def lengths_of(pages: Sequence[Page]) -> list[int]:
     """Words of all of them together; of their texts by some of them, as to read all would be a seventh of a search."""
-    read = [page.text for page in pages[:: len(pages) // _READ + 1]]
+    texts = [_texts_of(page) for page in pages]
+    read = [text for text, *_ in texts[:: len(texts) // _READ + 1]]
     share = sum(len(_WORD.findall(text)) for text in read) / max(1, sum(map(len, read)))
-    others = zip((0, 0, 0), *([len(_WORD.findall(text)) for text in _texts_of(page)[1:]] for page in pages), strict=True)
-    return [round(share * sum(len(page.text) for page in pages)), *map(sum, others)]
+    others = zip((0, 0, 0), *([len(_WORD.findall(text)) for text in others] for _, *others in texts), strict=True)
+    return [round(share * sum(len(text) for text, *_ in texts)), *map(sum, others)]
 
 
 def typical(said: Iterable[Averages]) -> Averages:
@@ -99,7 +101,7 @@ def bounded(said: Four, most: Four = (1.0, 1.0, 1.0, 1.0)) -> Four:
 
 
 def _texts_of(page: Page) -> tuple[str, ...]:
-    return page.text, page.title, page.description, page.url.partition("://")[2]
+    return composed_and_parted(page.text).spaced, page.title, page.description, url_words(page.url)
 
 
 def _near_median(said: Sequence[float]) -> Sequence[float]:

@@ -34,7 +34,7 @@ class Reference(NamedTuple):
     """How often, 1 to 255."""
     where: int
     """1: in the title, 2: in the description, 4: in the address, or a word with this stem is; so many times `ITSELF`: the word
-    itself is, and 8 of these: in the text."""
+    itself is, and 8 of these: in the text; 8: in a text without spaces between words, where an index has it elsewhere."""
     length: int
     """Words of the page's text, as a power of two in quarters: 4 * log2(n)."""
 

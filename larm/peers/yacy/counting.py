@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from statistics import median
 
+from larm.index.fields import SIGNS
 from larm.peers.http_client import NoAnswer
 from larm.peers.yacy.averages import COMMON, FIELDS, Averages, bounded, typical
 from larm.peers.yacy.desk import Desk
@@ -17,6 +18,7 @@ from larm.peers.yacy.questions import FREQUENCIES, MOST_COUNTED, Frequencies, Fr
 from larm.peers.yacy.ring import PARTITIONS
 from larm.peers.yacy.targets import owners_to_count
 
+_COUNTED = (*FIELDS, SIGNS)
 _MOST_ASKED = 48
 """Peers that are asked how many pages have words."""
 _BOAST = 10_000
@@ -46,7 +48,7 @@ class Counting:
         names = {word_hash(word): word for word in words[:MOST_COUNTED]}
         common = tuple(name for name in names if name in COMMON)
         asked = self._owners_to_count([name for name in names if name not in COMMON])
-        counts: dict[str, list[int]] = {word: [0] * len(FIELDS) for word in words}
+        counts: dict[str, list[int]] = {word: [0] * len(_COUNTED) for word in words}
         known: Counter[str] = Counter()
         samples: list[Averages] = []
         lock = threading.Lock()
@@ -71,7 +73,7 @@ class Counting:
 
         node.together([partial(ask, *each) for each in asked.items()])
         share = {word: min(1.0, number / PARTITIONS) for word, number in known.items()}
-        found = {field: {word: round(counts[word][at] / share[word]) for word in share} for at, field in enumerate(FIELDS)}
+        found = {field: {word: round(counts[word][at] / share[word]) for word in share} for at, field in enumerate(_COUNTED)}
         for name, shares in typical(samples).common.items():
             for field, each in zip(FIELDS, shares, strict=True):
                 found[field][names[name]] = round(each * pages)

@@ -2,19 +2,16 @@
 
 All of it goes into one directory by a crawl like any other, ``larm crawl``, so robots.txt, delays and filters hold, and its
 pages are shared when it has ended. Who names addresses must not lead a crawl into an intranet, so its start URLs open no
-private address. A job is in a table, on the disk, before anything follows from it; rounds begin with those that wait, of
-one giver each, and what a killed process left waits again. Every giver has a share of the pages of a day, and who is denied
-has none.
+private address. Rounds begin with those that wait (`larm.peers.yacy.job_table`), of one giver each. Every giver has a share of
+the pages of a day, and who is denied has none.
 
 `add` and `seen` on any thread, all else on ``larm-network-jobs``.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import yaml
@@ -24,10 +21,10 @@ from larm.config import CONFIG_FILE, Config, load
 from larm.enquiries.afterwards import explain_url
 from larm.errors import LarmError, StorageError, UsageError
 from larm.kit.disk.atomic import write_atomically
-from larm.kit.disk.database import Database
 from larm.kit.disk.disk_failure import disk_failures
 from larm.model.url import BadUrl, URLNormalizer
 from larm.peers.http_client import NoAnswer
+from larm.peers.yacy.job_table import MOST, OWN, CrawlJob, JobTable
 from larm.peers.yacy.library import runs, shareable_name
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.order_book import DEEPEST
@@ -35,38 +32,14 @@ from larm.peers.yacy.questions import MOST_ORDERS, ORDERS, RECEIPT, Noted, Order
 from larm.river.budget import SPENT
 from larm.storage.reader import StoreLog
 
-OWN = ""
-"""In place of a key: of the user's browser."""
 _SHARE = 4
 """Part of a day's pages that one giver may have."""
-_MOST = 500
-"""Jobs in a round."""
 _TOGETHER = 10.0
 """Seconds that the pages of a browser wait for more: to begin a crawl takes a second of CPU."""
 _PERIOD = 60.0
 """Seconds between two questions to a peer that has orders."""
 _DAY = 86_400.0
-_KEPT = 30 * _DAY
 _SECONDS = 10.0
-_TABLES = """
-CREATE TABLE IF NOT EXISTS job (
-    id INTEGER PRIMARY KEY, key TEXT NOT NULL, number INTEGER NOT NULL, url TEXT NOT NULL, depth INTEGER NOT NULL,
-    made INTEGER NOT NULL, state INTEGER NOT NULL DEFAULT 0, pages INTEGER NOT NULL DEFAULT 0, said TEXT NOT NULL DEFAULT '');
-CREATE UNIQUE INDEX IF NOT EXISTS job_once ON job (key, number, url);
-"""
-_WAITS, _UNDER_WAY, _DONE, _TOLD = range(4)
-
-
-class CrawlJob(NamedTuple):
-    """One of them."""
-
-    id: int
-    key: str
-    """Of who gave it; `OWN`."""
-    number: int
-    """At the giver's."""
-    url: str
-    depth: int
 
 
 class CrawlJobs:
@@ -84,12 +57,9 @@ class CrawlJobs:
         self._run = run
         self._say = say
         self._normalizer = URLNormalizer()
-        self._lock = threading.Lock()
-        # guarded by self._lock
         with disk_failures(self.directory):
             self.directory.mkdir(mode=0o700, exist_ok=True)
-        self._base = Database(folder / "jobs.db", _TABLES)
-        self._base.write("UPDATE job SET state = ? WHERE state = ?", (_WAITS, _UNDER_WAY))
+        self.table = JobTable(folder / "jobs.db")
         # only larm-network-jobs
         self._begun: tuple[list[CrawlJob], int] | None = None
         """What is under way, and how long store.log was before."""
@@ -98,11 +68,8 @@ class CrawlJobs:
 
     def add(self, key: str, orders: Sequence[tuple[int, str, int]]) -> int:
         """(number, address, depth) of this giver, on the disk when this returns; how many are new."""
-        now = int(self._node.now())
-        rows = [(key, number, self._access(url), min(max(0, depth), DEEPEST), now) for number, url, depth in orders]
-        with self._lock, self._base.transaction():
-            statement = "INSERT OR IGNORE INTO job (key, number, url, depth, made) VALUES (?, ?, ?, ?, ?)"
-            return sum(self._base.write(statement, row) for row in rows)
+        rows = [(number, self._access(url), min(max(0, depth), DEEPEST)) for number, url, depth in orders]
+        return self.table.add(key, rows, self._node.now())
 
     def seen(self, url: str) -> None:
         """By the user's browser."""
@@ -125,8 +92,7 @@ class CrawlJobs:
 
     def close(self) -> None:
         """Close the table."""
-        with self._lock:
-            self._base.close()
+        self.table.close()
 
     # -- orders of others
 
@@ -140,7 +106,7 @@ class CrawlJobs:
             if seed.key in self._asked or not node.has_to_do_with(seed.key) or self._left(seed.key, now) <= 0:
                 continue
             self._asked[seed.key] = now
-            if self._row("SELECT COUNT(*) FROM job WHERE key = ? AND state < ?", seed.key, _DONE):
+            if self.table.has_open(seed.key):
                 continue
             answer = node.ask(seed.hash, ORDERS, OrdersOf(node.network, MOST_ORDERS), Orders, _SECONDS)
             if isinstance(answer, NoAnswer):
@@ -151,9 +117,7 @@ class CrawlJobs:
     def _tell(self) -> None:
         """Receipts. Who is not there is told when he is; who does not want it is done with."""
         node = self._node
-        for number, key, order, pages, said in self._rows(
-            "SELECT id, key, number, pages, said FROM job WHERE state = ?", _DONE
-        ):
+        for number, key, order, pages, said in self.table.untold():
             with node.lock:
                 giver = next((seed for seed in node.membership.active if seed.key == key), None)
             if giver is None:
@@ -161,7 +125,7 @@ class CrawlJobs:
             receipt = Receipt(node.network, order, pages, said)
             answer = node.ask(giver.hash, RECEIPT, receipt, Noted, _SECONDS)
             if not isinstance(answer, NoAnswer) or answer.refused:
-                self._write("UPDATE job SET state = ? WHERE id = ?", _TOLD, number)
+                self.table.told(number)
                 node.count("receipts sent")
 
     # -- rounds
@@ -170,18 +134,11 @@ class CrawlJobs:
         """The jobs of the giver that has waited for longest, as far as his share goes."""
         if runs(self.directory):
             return  # somebody else has begun one, or one of an earlier server goes on
-        self._write("DELETE FROM job WHERE state >= ? AND made < ?", _DONE, now - _KEPT)
-        for key, since in self._rows("SELECT key, MIN(made) FROM job WHERE state = ? GROUP BY key ORDER BY 2", _WAITS):
-            room = _MOST if key == OWN else self._left(key, now)
+        for key, since in self.table.givers(now):
+            room = MOST if key == OWN else self._left(key, now)
             if room <= 0 or (key == OWN and now - since < _TOGETHER):
                 continue
-            rows = self._rows(
-                "SELECT id, key, number, url, depth FROM job WHERE state = ? AND key = ? ORDER BY id LIMIT ?",
-                _WAITS,
-                key,
-                _MOST,
-            )
-            if self._begin_round([CrawlJob(*row) for row in rows], room):
+            if self._begin_round(self.table.waiting(key), room):
                 return
 
     def _begin_round(self, jobs: Sequence[CrawlJob], room: int) -> bool:
@@ -204,7 +161,7 @@ class CrawlJobs:
         try:
             write_atomically(self.directory / CONFIG_FILE, yaml.safe_dump(settings, allow_unicode=True).encode())
             before = _length(self.directory)
-            self._mark(good, _UNDER_WAY)
+            self.table.begun(good)
             self._run(self.directory)
         except UsageError as error:
             self._say(f"network {self._node.network}: what others asked for can't be crawled: {error}")
@@ -261,46 +218,20 @@ class CrawlJobs:
             return str(error)
 
     def _finish(self, job: CrawlJob, pages: int, said: str) -> None:
-        state = _TOLD if job.key == OWN else _DONE
-        self._write(
-            "UPDATE job SET state = ?, pages = ?, said = ?, made = ? WHERE id = ?",
-            state,
-            pages,
-            said,
-            int(self._node.now()),
-            job.id,
-        )
+        self.table.done(job, pages, said, self._node.now())
         self._node.count("pages seen by the browser" if job.key == OWN else "orders carried out")
-
-    def _mark(self, jobs: Sequence[CrawlJob], state: int) -> None:
-        with self._lock, self._base.transaction():
-            self._base.write_many("UPDATE job SET state = ? WHERE id = ?", [(state, each.id) for each in jobs])
 
     def _left(self, key: str, now: float) -> int:
         """Pages that this giver may have crawled today, and all together."""
-        since = now - _DAY
-        own = self._row("SELECT COALESCE(SUM(pages), 0) FROM job WHERE key = ? AND state >= ? AND made > ?", key, _DONE, since)
-        of_all = self._row(
-            "SELECT COALESCE(SUM(pages), 0) FROM job WHERE key != ? AND state >= ? AND made > ?", OWN, _DONE, since
-        )
-        return min(self._a_day // _SHARE - own, self._a_day - of_all)
+        pages = self.table.pages_since(now - _DAY)
+        of_all = sum(number for giver, number in pages.items() if giver != OWN)
+        return min(self._a_day // _SHARE - pages.get(key, 0), self._a_day - of_all)
 
     def _access(self, url: str) -> str:
         try:
             return self._normalizer.parse(url).access
         except BadUrl:
             return url
-
-    def _rows(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        with self._lock:
-            return self._base.rows(statement, values)
-
-    def _row(self, statement: str, *values: object) -> int:
-        return int(self._rows(statement, *values)[0][0])
-
-    def _write(self, statement: str, *values: object) -> None:
-        with self._lock:
-            self._base.write(statement, values)
 
 
 def _length(directory: Path) -> int:

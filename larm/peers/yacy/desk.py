@@ -8,44 +8,12 @@ from itertools import islice
 
 from larm.peers.door import Call, Question, RefusedError
 from larm.peers.rates import Rates, payer
+from larm.peers.yacy import questions as say
 from larm.peers.yacy.chunk import ITSELF, Reference
 from larm.peers.yacy.hashes import is_hash, packed
 from larm.peers.yacy.item import Header, Item
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.own_hash import belongs
-from larm.peers.yacy.questions import (
-    COUNT,
-    DENIED,
-    FREQUENCIES,
-    HAND,
-    MOST_ABSTRACT,
-    MOST_COUNTED,
-    MOST_HEADERS,
-    MOST_PAGES,
-    MOST_ROWS,
-    MOST_WORDS,
-    OFFER,
-    PAGES,
-    PING,
-    SEARCH,
-    Count,
-    Counted,
-    DeniedOf,
-    Found,
-    Frequencies,
-    FrequenciesFound,
-    Hand,
-    Handed,
-    Offer,
-    Offered,
-    PagesFound,
-    PagesOf,
-    Ping,
-    Pong,
-    Row,
-    Search,
-    WordFound,
-)
 from larm.peers.yacy.ring import PARTITIONS, partition_of
 from larm.peers.yacy.seed import BadSeedError, read_seed, write_seed
 from larm.peers.yacy.trust import DenyList
@@ -77,17 +45,17 @@ class Desk:
     def questions(self) -> list[Question]:
         """For the `larm.peers.door.Door`."""
         return [
-            Question(PING, Ping, Pong, self.ping),
-            Question(COUNT, Count, Counted, self.count),
-            Question(DENIED, DeniedOf, DenyList, self.denied),
-            Question(OFFER, Offer, Offered, self.offer),
-            Question(HAND, Hand, Handed, self.hand),
-            Question(SEARCH, Search, Found, self.search, cost=2.0),
-            Question(FREQUENCIES, Frequencies, FrequenciesFound, self.frequencies, cost=4.0),
-            Question(PAGES, PagesOf, PagesFound, self.pages),
+            Question(say.PING, say.Ping, say.Pong, self.ping),
+            Question(say.COUNT, say.Count, say.Counted, self.count),
+            Question(say.DENIED, say.DeniedOf, DenyList, self.denied),
+            Question(say.OFFER, say.Offer, say.Offered, self.offer),
+            Question(say.HAND, say.Hand, say.Handed, self.hand),
+            Question(say.SEARCH, say.Search, say.Found, self.search, cost=2.0),
+            Question(say.FREQUENCIES, say.Frequencies, say.FrequenciesFound, self.frequencies, cost=4.0),
+            Question(say.PAGES, say.PagesOf, say.PagesFound, self.pages),
         ]
 
-    def ping(self, call: Call, asked: Ping) -> Pong:
+    def ping(self, call: Call, asked: say.Ping) -> say.Pong:
         """Who asks is tried first: at the address that the question came from, and nowhere else."""
         node = self._node
         self.admit(call, asked.network)
@@ -99,31 +67,31 @@ class Desk:
             raise RefusedError("this is the seed of somebody else", 400)
         if not belongs(seed.hash, seed.key):
             raise RefusedError("its hash is not one of your key", 400)
-        reachable = node.reaches(seed, call.address)
+        reachable = node.calling_back.reaches(seed, call.address)
         node.met(seed, call.address, reachable=reachable)
         with node.lock:
             seeds = node.membership.youngest(_TOLD, without={seed.hash})
-        return Pong(call.address, reachable, write_seed(node.seed()), tuple(map(write_seed, seeds)))
+        return say.Pong(call.address, reachable, write_seed(node.seed()), tuple(map(write_seed, seeds)))
 
-    def count(self, call: Call, asked: Count) -> Counted:
+    def count(self, call: Call, asked: say.Count) -> say.Counted:
         """We are there."""
         self.admit(call, asked.network)
-        return Counted(self._node.hash, self._node.words)
+        return say.Counted(self._node.hash, self._node.words)
 
-    def denied(self, call: Call, asked: DeniedOf) -> DenyList:
+    def denied(self, call: Call, asked: say.DeniedOf) -> DenyList:
         """Whom we deny, if others may know."""
         self.admit(call, asked.network)
         return self._node.trust.own_list
 
-    def offer(self, call: Call, asked: Offer) -> Offered:
+    def offer(self, call: Call, asked: say.Offer) -> say.Offered:
         """Headers first."""
         self.admit(call, asked.network)
-        if len(asked.headers) > MOST_HEADERS:
-            raise RefusedError(f"an offer has {MOST_HEADERS} headers at most", 400)
+        if len(asked.headers) > say.MOST_HEADERS:
+            raise RefusedError(f"an offer has {say.MOST_HEADERS} headers at most", 400)
         wanted, refused = [], {}
         node = self._node
         if not node.takes_references:
-            return Offered(takes=False)
+            return say.Offered(takes=False)
         with node.lock, node.shelf.at_once():
             for number, header in enumerate(asked.headers):
                 if header.author == node.key:
@@ -135,13 +103,13 @@ class Desk:
                 elif kept is not None and kept.wanted:
                     wanted.append(number)
         node.count("items refused", len(refused))
-        return Offered(tuple(wanted), refused)
+        return say.Offered(tuple(wanted), refused)
 
-    def hand(self, call: Call, asked: Hand) -> Handed:
+    def hand(self, call: Call, asked: say.Hand) -> say.Handed:
         """Then bodies."""
         self.admit(call, asked.network)
-        if len(asked.items) > MOST_HEADERS:
-            raise RefusedError(f"at most {MOST_HEADERS} items at a time", 400)
+        if len(asked.items) > say.MOST_HEADERS:
+            raise RefusedError(f"at most {say.MOST_HEADERS} items at a time", 400)
         refused, node = {}, self._node
         size = sum(len(item.body) for item in asked.items)
         if not self._given.allows(payer(call.address), size):
@@ -153,18 +121,18 @@ class Desk:
                     refused[number] = why
         node.count("items received", len(asked.items) - len(refused))
         node.count("items refused", len(refused))
-        return Handed(refused)
+        return say.Handed(refused)
 
-    def search(self, call: Call, asked: Search) -> Found:
+    def search(self, call: Call, asked: say.Search) -> say.Found:
         """References of words, the best first."""
         self.admit(call, asked.network)
         self._node.count("searches answered")
         return self.find(asked)
 
-    def find(self, asked: Search) -> Found:
+    def find(self, asked: say.Search) -> say.Found:
         """The same for ourselves."""
         known = all(map(is_hash, (*asked.words, *asked.urls)))
-        if not known or len(asked.words) > MOST_WORDS or len(asked.urls) > MOST_ROWS:
+        if not known or len(asked.words) > say.MOST_WORDS or len(asked.urls) > say.MOST_ROWS:
             raise RefusedError("that is no search", 400)
         partitions = {each for each in asked.partitions if 0 <= each < PARTITIONS}
         authors: dict[str, int] = {}
@@ -176,34 +144,34 @@ class Desk:
 
         found = tuple(_word_found(references[word], asked, number_of) for word in asked.words)
         averages = node.averages
-        return Found(found, tuple(authors), averages.lengths, averages.documents, averages.languages)
+        return say.Found(found, tuple(authors), averages.lengths, averages.documents, averages.languages)
 
-    def frequencies(self, call: Call, asked: Frequencies) -> FrequenciesFound:
+    def frequencies(self, call: Call, asked: say.Frequencies) -> say.FrequenciesFound:
         """How many pages have some words, and where."""
         self.admit(call, asked.network)
         return self.count_pages(asked)
 
-    def count_pages(self, asked: Frequencies) -> FrequenciesFound:
+    def count_pages(self, asked: say.Frequencies) -> say.FrequenciesFound:
         """The same for ourselves."""
-        fits = len(asked.words) == len(asked.partitions) <= MOST_COUNTED
-        if not fits or len(asked.common) > MOST_COUNTED or not all(map(is_hash, asked.words)):
+        fits = len(asked.words) == len(asked.partitions) <= say.MOST_COUNTED
+        if not fits or len(asked.common) > say.MOST_COUNTED or not all(map(is_hash, asked.words)):
             raise RefusedError("that is no question for frequencies", 400)
         node = self._node
         references = node.shelf.reader.references(asked.words, range(PARTITIONS), node.now())
-        return FrequenciesFound(
+        return say.FrequenciesFound(
             tuple(_counted(references[word], meant) for word, meant in zip(asked.words, asked.partitions, strict=True)),
             node.averages.documents,
             tuple(node.averages.common.get(word, (0.0, 0.0, 0.0, 0.0)) for word in asked.common),
         )
 
-    def pages(self, call: Call, asked: PagesOf) -> PagesFound:
+    def pages(self, call: Call, asked: say.PagesOf) -> say.PagesFound:
         """Documents."""
         self.admit(call, asked.network)
-        if len(asked.urls) > MOST_PAGES or not all(map(is_hash, asked.urls)):
+        if len(asked.urls) > say.MOST_PAGES or not all(map(is_hash, asked.urls)):
             raise RefusedError("that is no question for documents", 400)
         return self.pages_of(asked)
 
-    def pages_of(self, asked: PagesOf, most: int | None = _LARGEST_ANSWER) -> PagesFound:
+    def pages_of(self, asked: say.PagesOf, most: int | None = _LARGEST_ANSWER) -> say.PagesFound:
         """The same for ourselves, of any number; ``most``: bytes."""
         rows = self._node.shelf.reader.pages(asked.urls, self._node.now())
         found, size = [], 0
@@ -212,7 +180,7 @@ class Desk:
             if most is not None and size > most:
                 break
             found.append(Item(header, body))
-        return PagesFound(tuple(found))
+        return say.PagesFound(tuple(found))
 
     def admit(self, call: Call, name: str) -> None:
         """Raises RefusedError for who is of another network, or is not answered."""
@@ -234,30 +202,30 @@ class Desk:
         return "" if node.hash in owners else "others own it"
 
 
-def _word_found(references: list[tuple[str, Reference]], asked: Search, number_of: Callable[[str], int]) -> WordFound:
+def _word_found(references: list[tuple[str, Reference]], asked: say.Search, number_of: Callable[[str], int]) -> say.WordFound:
     best: dict[str, tuple[str, Reference]] = {}
     for author, each in references:
         best.setdefault(each.url, (author, each))
-    urls = b"".join(map(packed, islice(best, MOST_ABSTRACT))) if asked.abstracts else b""
+    urls = b"".join(map(packed, islice(best, say.MOST_ABSTRACT))) if asked.abstracts else b""
     if asked.urls:
         wanted = set(asked.urls)
         chosen = [each for url, each in best.items() if url in wanted]
     else:
         chosen = sorted(best.values(), key=lambda pair: worth(pair[1]), reverse=True)
     rows = [
-        Row(each.url, each.hits, each.where, each.length, number_of(author))
-        for author, each in chosen[: max(0, min(asked.most, MOST_ROWS))]
+        say.Row(each.url, each.hits, each.where, each.length, number_of(author))
+        for author, each in chosen[: max(0, min(asked.most, say.MOST_ROWS))]
     ]
-    return WordFound(len(best), tuple(rows), urls)
+    return say.WordFound(len(best), tuple(rows), urls)
 
 
-def _counted(references: Iterable[tuple[str, Reference]], partitions: int) -> tuple[int, int, int, int]:
+def _counted(references: Iterable[tuple[str, Reference]], partitions: int) -> tuple[int, int, int, int, int]:
     where: dict[str, int] = {}
     for _, each in references:
         if partitions >> partition_of(each.url) & 1:
-            where[each.url] = where.get(each.url, 0) | each.where // ITSELF
-    text, title, description, address = (sum(bool(each & bit) for each in where.values()) for bit in (8, 1, 2, 4))
-    return text, title, description, address
+            where[each.url] = where.get(each.url, 0) | each.where
+    text, title, description, address = (sum(bool(each & bit * ITSELF) for each in where.values()) for bit in (8, 1, 2, 4))
+    return text, title, description, address, sum(bool(each & 8) for each in where.values())
 
 
 def worth(reference: Reference, mean: float = 0.0) -> float:

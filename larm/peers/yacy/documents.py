@@ -1,5 +1,5 @@
 """Documents: those of the candidates of a search, from the owners of their addresses, checked against their authors' signatures
-(YACY-33, 48). Any thread."""
+(YACY-33, 48). The best of them are fetched first, on a thread of their own, and what has come of these is shown soon."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from larm.kit.deadline import Deadline
+from larm.kit.threads.workers import Workers
 from larm.peers.http_client import NoAnswer
 from larm.peers.yacy.asker import share_of
 from larm.peers.yacy.desk import Desk
@@ -35,51 +36,82 @@ class Document(NamedTuple):
 
 
 class Documents:
-    """As one node gets them."""
+    """Of one search; made by its thread."""
 
-    def __init__(self, node: Node, desk: Desk, verify: Verify) -> None:
+    def __init__(self, node: Node, desk: Desk, verify: Verify, deadline: Deadline) -> None:
         # constant after construction
         self._node = node
         self._desk = desk
         self._verify = verify
+        self._deadline = deadline
+        self._failed: list[BaseException] = []
+        self._workers = Workers(lambda _, error: self._failed.append(error))
+        self._changed = threading.Condition()
+        # guarded by self._changed
+        self._found: dict[str, Document] = {}
+        self._waits = True
 
-    def of(
-        self, urls: Sequence[str], elsewhere: Mapping[str, set[str]], deadline: Deadline, found: dict[str, Document]
-    ) -> list[Document]:
-        """As many as can be had, in the order of the candidates; each from an owner, or from who told of it or its author.
+    def some(self, urls: Sequence[str], elsewhere: Mapping[str, set[str]], soon: Deadline) -> list[Document]:
+        """Those that have come when it is ``soon``, or when the first one comes; who is slow is not waited for."""
+        self._workers.start("larm-network-documents", partial(self._first, urls, elsewhere))
+        with self._changed:
+            self._changed.wait_for(lambda: not self._waits, soon.left())
+            self._changed.wait_for(lambda: self._found or not self._waits, self._deadline.left())
+            return self._known(urls)
 
-        ``found``: those that are known before, and after it."""
-        lock = threading.Lock()
+    def all(self, urls: Sequence[str], elsewhere: Mapping[str, set[str]]) -> list[Document]:
+        """As many as can be had, in the order of the candidates; each from an owner, or from who told of it or its author."""
+        self._fetch(urls, elsewhere)
+        if self._failed:
+            raise self._failed[0]
+        with self._changed:
+            return self._known(urls)
 
-        def fetch(peer: str, wanted: Sequence[str]) -> None:
-            question = PagesOf(self._node.network, tuple(wanted))
-            own = peer == self._node.hash
-            answer = (
-                self._desk.pages_of(question, None)
-                if own
-                else self._node.ask(peer, PAGES, question, PagesFound, share_of(deadline, _SHARE))
-            )
-            items = () if isinstance(answer, NoAnswer) else answer.pages
-            documents = [each for item in items if (each := self._document(item)) is not None]
-            with lock:
-                for each in documents:
-                    name = each.page.hash
-                    if name in wanted and (name not in found or each.trusted > found[name].trusted):
-                        found[name] = each
+    def _first(self, urls: Sequence[str], elsewhere: Mapping[str, set[str]]) -> None:
+        try:
+            self._fetch(urls, elsewhere)
+        finally:
+            with self._changed:
+                self._waits = False
+                self._changed.notify_all()
 
+    def _fetch(self, urls: Sequence[str], elsewhere: Mapping[str, set[str]]) -> None:
         tried = {url: {self._node.hash} for url in urls}
-        fetch(self._node.hash, [url for url in urls if url not in found])
+        self._ask(self._node.hash, self._missing(urls))
         for _ in range(self._node.redundancy + 2):
-            plan = self._next_owners([url for url in urls if url not in found], tried, elsewhere)
-            if not plan or share_of(deadline, _SHARE) <= _TOO_LATE:
+            plan = self._next_owners(self._missing(urls), tried, elsewhere)
+            if not plan or share_of(self._deadline, _SHARE) <= _TOO_LATE:
                 break
             parts = [
                 (peer, wanted[at : at + MOST_PAGES])
                 for peer, wanted in plan.items()
                 for at in range(0, len(wanted), MOST_PAGES)
             ]
-            self._node.together([partial(fetch, *each) for each in parts])
-        return [found[url] for url in urls if url in found]
+            self._node.together([partial(self._ask, *each) for each in parts])
+
+    def _ask(self, peer: str, wanted: Sequence[str]) -> None:
+        question = PagesOf(self._node.network, tuple(wanted))
+        own = peer == self._node.hash
+        answer = (
+            self._desk.pages_of(question, None)
+            if own
+            else self._node.ask(peer, PAGES, question, PagesFound, share_of(self._deadline, _SHARE))
+        )
+        items = () if isinstance(answer, NoAnswer) else answer.pages
+        documents = [each for item in items if (each := self._document(item)) is not None]
+        with self._changed:
+            for each in documents:
+                name = each.page.hash
+                if name in wanted and (name not in self._found or each.trusted > self._found[name].trusted):
+                    self._found[name] = each
+            self._changed.notify_all()
+
+    def _missing(self, urls: Sequence[str]) -> list[str]:
+        with self._changed:
+            return [url for url in urls if url not in self._found]
+
+    def _known(self, urls: Sequence[str]) -> list[Document]:
+        return [self._found[url] for url in urls if url in self._found]
 
     def _next_owners(
         self, urls: Sequence[str], tried: Mapping[str, set[str]], elsewhere: Mapping[str, set[str]]

@@ -10,14 +10,17 @@ lives, with its author, and with its site. The table is written after the index,
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+
+import msgspec
 
 from larm.config import Search
 from larm.index.writer import IndexWriter
 from larm.kit.disk.database import Database
 from larm.kit.disk.disk_failure import disk_failures
+from larm.model.findings import Asked, Findings
 from larm.model.url import URLNormalizer
 from larm.peers.yacy.item import LIFE
 from larm.peers.yacy.local import parsed
@@ -37,6 +40,15 @@ _LOOK = 3_600.0
 """Seconds between two looks for what is over."""
 
 
+class _Borrowed(SharedSearcher):
+    """Its pages come from the network, which has the say about them."""
+
+    def search(self, asked: Asked) -> Iterator[Findings]:
+        """One part."""
+        for found in super().search(asked):
+            yield msgspec.structs.replace(found, borrowed=True)
+
+
 class Learned:
     """In ``folder``; at most ``most`` pages, beyond which nothing more is learned."""
 
@@ -49,7 +61,7 @@ class Learned:
         self._most = most
         self._trust = trust
         self._normalizer = URLNormalizer()
-        self.searcher = SharedSearcher(f"network {name}, kept here", partial(IndexSearcher, folder, settings))
+        self.searcher = _Borrowed(f"network {name}, kept here", partial(IndexSearcher, folder, settings))
         # only the sharing thread, after construction
         self._base = Database(folder / "pages.db", _TABLES)
         self._written = self._looked = float("-inf")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from functools import partial
 from random import Random
 from typing import TypeVar
@@ -17,38 +17,33 @@ import msgspec
 
 from larm import __version__
 from larm.peers.addresses import may_be_asked
-from larm.peers.call_backs import CallBacks
 from larm.peers.channel import Contact
 from larm.peers.http_client import NoAnswer
 from larm.peers.yacy.asker import Asker
 from larm.peers.yacy.averages import Averages
+from larm.peers.yacy.calling_back import CallingBack
 from larm.peers.yacy.denying import Denying
 from larm.peers.yacy.flags import Flags
 from larm.peers.yacy.membership import Membership
 from larm.peers.yacy.mode import Mode
 from larm.peers.yacy.own_hash import belongs
 from larm.peers.yacy.profile import Profile
-from larm.peers.yacy.questions import COUNT, PING, Count, Counted, Ping, Pong
+from larm.peers.yacy.questions import PING, Ping, Pong
 from larm.peers.yacy.ring import Ring
-from larm.peers.yacy.seed import BadSeedError, PeerType, Seed, check, read_seed, signed, write_seed
+from larm.peers.yacy.seed import BadSeedError, PeerType, Seed, is_good, read_seed, signed, write_seed
 from larm.peers.yacy.shelf import Shelf
 from larm.peers.yacy.signing import Signer, Verify
+from larm.peers.yacy.together import Together
 from larm.peers.yacy.trust import Trust
 from larm.peers.yacy.whereabouts import OwnAddress
 from larm.seams import Clock
 
 A = TypeVar("A", bound=msgspec.Struct)
-Do = Callable[[], None]
-Together = Callable[[Sequence[Do]], None]
-"""Carries out all of them, at the same time or one after the other, and returns when all are done."""
 
 _PING_SECONDS = 10.0
 """For an answer to a ping, in which there is a call-back."""
-_CALL_BACK_SECONDS = 3.0
 _PATIENCE = 0.5
 """Seconds in which a peer answers that is not dead."""
-_TRIED = 300.0
-"""Seconds for which it is known that a peer can be reached."""
 _LISTS = 6 * 3_600.0
 """Seed lists are loaded so often (YACY-51); at once where nobody answers."""
 
@@ -86,7 +81,7 @@ class Node:
         self.clock = clock
         self._lists = lists
         self._orders = orders
-        self._call_backs = CallBacks()
+        self.calling_back = CallingBack(asker, clock, profile.network)
         self.lock = threading.RLock()
         # guarded by self.lock
         self.membership = Membership(profile.hash, profile.network, random, profile.young)
@@ -98,8 +93,6 @@ class Node:
         """The user has switched off all that has to do with others, for a while (YACY-50)."""
         self.own_ip = OwnAddress(profile.ip)
         self._seed = Seed(hash=profile.hash)
-        self._tried: dict[tuple[str, str], float] = {}
-        """By key and address: whoever moves is tried anew."""
         self._pinged = self._listed = float("-inf")
 
     def now(self) -> float:
@@ -190,26 +183,6 @@ class Node:
             self.count("peers that did not answer")
         return answer
 
-    def reaches(self, seed: Seed, address: str) -> bool:
-        """Whether it answers at the address that its request came from (YACY-14). Raises RefusedError."""
-        if not seed.port:
-            return False
-        place = f"[{address}]" if ":" in address else address
-        contact = Contact(seed.key, f"http://{place}:{seed.port}", seed.name)
-        tried = contact.key, contact.url
-        with self.lock:
-            if self.now() - self._tried.get(tried, float("-inf")) < _TRIED:
-                return True
-        with self._call_backs.one(address):
-            answer = self.asker.ask(contact, COUNT, Count(self.network), Counted, seconds=_CALL_BACK_SECONDS)
-        good = not isinstance(answer, NoAnswer) and answer.hash == seed.hash
-        if good:
-            with self.lock:
-                if len(self._tried) > 10_000:
-                    self._tried.clear()
-                self._tried[tried] = self.now()
-        return good
-
     def met(self, seed: Seed, address: str, *, reachable: bool) -> None:
         """It has pinged us, and was tried."""
         if seed.reachable and not (reachable and seed.ip == address):
@@ -288,16 +261,12 @@ class Node:
                     self.membership.learn(seed, self.now())
 
     def _is_good(self, seed: Seed) -> bool:
-        try:
-            if seed.reachable and not may_be_asked(seed.ip, seed.port, self.profile.kinds):
-                raise BadSeedError("nobody is led there")
-            if seed.key in self.trust:
-                raise BadSeedError("it is denied")
-            check(seed, self._verify)
-        except BadSeedError:
+        """Its own peer has made it, who is not denied, and whoever asks it is led nowhere."""
+        leads = seed.reachable and not may_be_asked(seed.ip, seed.port, self.profile.kinds)
+        good = not leads and seed.key not in self.trust and is_good(seed, self._verify)
+        if not good:
             self.count("bad seeds")
-            return False
-        return True
+        return good
 
     @property
     def type(self) -> PeerType:

@@ -8,6 +8,8 @@ from math import log2
 
 import msgspec
 
+from larm.index.page import url_words
+from larm.index.scripts import composed_and_parted, is_unspaced
 from larm.peers.yacy.chunk import ITSELF, Reference
 from larm.peers.yacy.hashes import position_of, word_hash
 from larm.peers.yacy.item import LARGEST
@@ -17,7 +19,7 @@ from larm.peers.yacy.url_hash import url_hash
 TEXT = 20_000
 """Characters of the main text; what comes after them can't be found by others."""
 _LONGEST_URL, TITLE = 2_048, 1_000
-_TITLE, _DESCRIPTION, _ADDRESS, _TEXT = 1, 2, 4, 8
+_TITLE, _DESCRIPTION, _ADDRESS, _TEXT, _SIGNS = 1, 2, 4, 8 * ITSELF, 8
 
 Words = Callable[[str], Iterable[str]]
 """The words of a text, as the index knows them."""
@@ -80,11 +82,12 @@ def references_of(page: Page, words: Words, stems: Words, is_common: Callable[[s
     """
     body = list(words(page.text[:TEXT]))
     where: Counter[str] = Counter()
-    for bit, text in ((_TITLE, page.title), (_DESCRIPTION, page.description), (_ADDRESS, page.url)):
+    for bit, text in ((_TITLE, page.title), (_DESCRIPTION, page.description), (_ADDRESS, url_words(page.url))):
         for word in set(words(text)):
             where[word] |= bit
     hits = Counter(body)
     length = min(255, int(4 * log2(len(body) + 1)))
+    in_text = _TEXT if composed_and_parted(page.text[:TEXT]).spaced else _SIGNS
     counted: Counter[str] = Counter()
     placed: Counter[str] = Counter()
     for word in {*hits, *where}:
@@ -93,7 +96,8 @@ def references_of(page: Page, words: Words, stems: Words, is_common: Callable[[s
         for each in {word, *stems(word)}:
             counted[each] += hits[word]
             placed[each] |= where[word]
-        placed[word] |= ITSELF * (where[word] | _TEXT * (word in hits))
+        in_body = (_SIGNS if is_unspaced(word[0]) else in_text) if word in hits else 0
+        placed[word] |= ITSELF * where[word] | in_body
     url = page.hash
     for word, bits in placed.items():
         yield word_hash(word), Reference(url, min(255, counted[word]), bits, length)

@@ -164,8 +164,8 @@ class Frequencies(msgspec.Struct, frozen=True):
 class FrequenciesFound(msgspec.Struct, frozen=True):
     """For each word, in the order of the question."""
 
-    pages: tuple[tuple[Number, Number, Number, Number], ...]
-    """That have it in the text, the title, the description, the address."""
+    pages: tuple[tuple[Number, Number, Number, Number, Number], ...]
+    """That have it in the text, the title, the description, the address, a text without spaces."""
     documents: Number = 0
     """That the peer keeps."""
     common: tuple[Four, ...] = ()

@@ -50,9 +50,9 @@ class Rounds:
             self._ring = set(node.ring_locked().hashes)
             self._by_key = {seed.key: seed.hash for seed in node.membership.active}
         self._targets, self._first = self._chosen(topics, redundancy)
-        self._enough = threading.Event()
-        self.lock = threading.Lock()
+        self.lock = threading.Condition()
         # guarded by self.lock
+        self._enough = False
         self.joining = joining
         self.elsewhere: dict[str, set[str]] = {}
         """Who has which pages without being an owner of them: who tells of one and is not on the ring, and its author."""
@@ -69,8 +69,10 @@ class Rounds:
         self._workers.start("larm-network-ask", partial(self._ask, self._targets, 0.35))
 
     def wait_for_some(self, seconds: float) -> None:
-        """Until of each place somebody has answered."""
-        self._enough.wait(seconds)
+        """Until of each place somebody has answered; after so many seconds, until anybody knows a page."""
+        with self.lock:
+            self.lock.wait_for(lambda: self._enough, seconds)
+            self.lock.wait_for(lambda: self._enough or self.elsewhere, self._deadline.left())
 
     def finish(self) -> None:
         """Wait for all; then ask others for who did not answer, and again of what something is not known yet."""
@@ -125,13 +127,15 @@ class Rounds:
                     self.silent.add(peer)
                 else:
                     self._add(peer, answer)
-            if not waited:
-                self._enough.set()
+                self._enough = self._enough or not waited
+                self.lock.notify_all()
 
         try:
             self._node.together([partial(ask, *each) for each in targets.items()])
         finally:
-            self._enough.set()
+            with self.lock:
+                self._enough = True
+                self.lock.notify_all()
 
     def _add(self, peer: str, answer: Found) -> None:
         self.joining.add(self._words, answer)

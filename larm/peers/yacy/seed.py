@@ -141,6 +141,15 @@ def check(seed: Seed, verify: Verify) -> None:
         raise BadSeedError("its signature is not that of its key")
 
 
+def is_good(seed: Seed, verify: Verify) -> bool:
+    """Its own peer has made it."""
+    try:
+        check(seed, verify)
+    except BadSeedError:
+        return False
+    return True
+
+
 @lru_cache(_TOLD)
 def write_seed(seed: Seed) -> str:
     """The form on the wire: ``b|`` and base64, or ``z|`` and gzip in base64 where that is shorter."""

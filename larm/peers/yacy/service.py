@@ -10,52 +10,43 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from random import SystemRandom
 from typing import NamedTuple
-
-import msgspec
 
 from larm.config import Config, Network, Search
 from larm.errors import StorageError
 from larm.kit.clock import SystemClock
-from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failures
-from larm.kit.disk.json_file import read_json
 from larm.kit.threads.ticker import Ticker
 from larm.kit.threads.workers import Workers
 from larm.peers.addresses import host_of, kinds_of
-from larm.peers.channel import ROOT, Channel
+from larm.peers.channel import Channel
 from larm.peers.door import Door
-from larm.peers.http_client import HttpClient, NoAnswer, is_address
+from larm.peers.http_client import HttpClient
 from larm.peers.identity import Identity, is_signed
 from larm.peers.yacy.asking import NetworkSearcher
+from larm.peers.yacy.birth import birth_of
 from larm.peers.yacy.crawl_jobs import CrawlJobs
 from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.learned import Learned
 from larm.peers.yacy.library import Library, Vocabulary
 from larm.peers.yacy.local import local_search
 from larm.peers.yacy.mode import Mode
-from larm.peers.yacy.node import Do, Node
+from larm.peers.yacy.node import Node
 from larm.peers.yacy.order_book import OrderBook
 from larm.peers.yacy.order_desk import OrderDesk
-from larm.peers.yacy.own_hash import belongs, own_hash
 from larm.peers.yacy.principal import Principal
 from larm.peers.yacy.profile import Profile
 from larm.peers.yacy.proxy import Proxy
 from larm.peers.yacy.publishing import Publishing
-from larm.peers.yacy.questions import SEEDS
-from larm.peers.yacy.seed import BadSeedError, Seed, check, read_seed
+from larm.peers.yacy.seed_lists import SeedLists
 from larm.peers.yacy.shelf import Shelf
 from larm.peers.yacy.spreading import Spreading
 from larm.peers.yacy.state import State, state_of
+from larm.peers.yacy.together import together
 from larm.peers.yacy.trust import Trust, Vote
 from larm.seams import Searcher
 
-_LARGEST_LIST = 5_000_000
-_LIST_SECONDS = 20.0
-_AT_A_TIME = 16
-"""Peers that are asked."""
 _TICK = 1.0
 
 
@@ -66,13 +57,6 @@ class Crawls(NamedTuple):
     """Whose pace and contact it has."""
     run: Callable[[Path], None]
     """Begins the crawl of a directory. Raises UsageError, StorageError."""
-
-
-class _Born(msgspec.Struct, frozen=True):
-    """What was chosen once, as JSON in ``peer.json``."""
-
-    hash: str
-    born: int
 
 
 class Service:
@@ -95,13 +79,14 @@ class Service:
         host, port = address
         anywhere = host in {"", "0.0.0.0", "::"}  # noqa: S104 - compared, not listened at
         identity = Identity.opened(folder / "key")
-        self._http = HttpClient("" if anywhere else host)
+        http = HttpClient("" if anywhere else host)
         self._settings = settings
         self._say = say
-        born = _born(folder / "peer.json", identity, self._lists, random, int(clock.wall()))
+        lists = SeedLists(settings.seeds, http, say).load
+        birth = birth_of(folder / "peer.json", identity, lists, random, int(clock.wall()))
         vocabulary = Vocabulary(settings.stop_words)
         profile = Profile(
-            hash=born.hash, born=born.born, network=settings.name, ip="" if anywhere else host, port=port,
+            hash=birth.hash, born=birth.born, network=settings.name, ip="" if anywhere else host, port=port,
             mode=Mode(settings.mode), tags=settings.tags, cluster=settings.cluster, redundancy=settings.redundancy,
             ping=float(settings.ping), young=float(settings.young),
             kinds=kinds_of(["" if anywhere else host, *map(host_of, settings.seeds)]),
@@ -111,8 +96,8 @@ class Service:
         self.orders = OrderBook(folder / "orders.db")
         shelf = Shelf(folder / "shelf.db", settings.quota, is_signed)
         self.node = Node(
-            profile, identity, is_signed, shelf, asker=Channel(identity, self._http, clock), clock=clock, random=random,
-            together=together, lists=self._lists, trust=self.trust, orders=lambda: self.orders.open,
+            profile, identity, is_signed, shelf, asker=Channel(identity, http, clock), clock=clock, random=random,
+            together=together, lists=lists, trust=self.trust, orders=lambda: self.orders.open,
         )  # fmt: skip
         desk = Desk(self.node)
         questions = [*desk.questions, *OrderDesk(self.node, desk, self.orders).questions]
@@ -141,17 +126,17 @@ class Service:
         self.proxy = None
         if self.jobs is not None and settings.proxy:
             self.proxy = Proxy(settings.proxy, self.jobs.seen, queries=settings.proxy_queries, private=settings.private)
-        self._ticks = (Ticker(_TICK), Ticker(_TICK), Ticker(_TICK))
+        self._tickers: list[Ticker] = []
         self._workers = Workers(self._died)
         self._failed = False
 
     def start(self) -> None:
         """The threads."""
         self._say(f"network {self.node.network}: this peer is {self.node.hash}")
-        self._workers.start("larm-network", self._run)
-        self._workers.start("larm-network-share", self._share)
+        self._start("larm-network", self._tick)
+        self._start("larm-network-share", self.share)
         if self.jobs is not None:
-            self._workers.start("larm-network-jobs", self._do_jobs)
+            self._start("larm-network-jobs", self.jobs.tick)
         if self.proxy is not None:
             self._say(
                 f"network {self.node.network}: http://127.0.0.1:{self.proxy.port}/ is the proxy for plain HTTP and for https"
@@ -160,7 +145,7 @@ class Service:
 
     def stop(self) -> None:
         """They end when what they are at is done; whatever is written is safe at any moment."""
-        for each in self._ticks:
+        for each in self._tickers:
             each.stop()
 
     @property
@@ -204,20 +189,21 @@ class Service:
         if not self._failed:
             self.node.stealthy = hidden
 
-    def _run(self) -> None:
-        while self._ticks[0].wait():
-            self.node.tick()
-            if self._principal is not None:
-                self._principal.tick()
+    def _start(self, thread: str, tick: Callable[[], None]) -> None:
+        """What this thread does each second."""
+        ticker = Ticker(_TICK)
+        self._tickers.append(ticker)
 
-    def _do_jobs(self) -> None:
-        while self._ticks[2].wait():
-            if self.jobs is not None:
-                self.jobs.tick()
+        def run() -> None:
+            while ticker.wait():
+                tick()
 
-    def _share(self) -> None:
-        while self._ticks[1].wait():
-            self.share()
+        self._workers.start(thread, run)
+
+    def _tick(self) -> None:
+        self.node.tick()
+        if self._principal is not None:
+            self._principal.tick()
 
     def share(self) -> None:
         """What there is to share, as far as it is not where it belongs."""
@@ -240,80 +226,6 @@ class Service:
     def _died(self, thread: str, error: BaseException) -> None:
         self.node.stealthy = self._failed = True
         self._say(f"{thread} has failed: {error}; this peer keeps quiet until larm serve is started again")
-
-    def _lists(self) -> list[Seed]:
-        """Of all that the user has named (YACY-20, 51)."""
-        found = []
-        for url in self._settings.seeds:
-            file = url.rpartition("/")[2].endswith(".txt")  # a principal's, at some web server
-            if not is_address("/".join(url.split("/")[:3]) if file else url.rstrip("/")):
-                self._say(
-                    f"network.seeds: {url}: expected a peer's address such as http://192.0.2.7:7070, or that of a .txt file"
-                )
-                continue
-            place = url if file else url.rstrip("/") + ROOT + SEEDS
-            answer = self._http.ask("GET", place, {}, b"", seconds=_LIST_SECONDS, most=_LARGEST_LIST)
-            if not isinstance(answer, NoAnswer) and answer.status == 200:
-                found += _seeds(answer.body)
-        return found
-
-
-def together(tasks: Sequence[Do]) -> None:
-    """All of them, a few at a time, each on a thread; what one raises is raised when all are done."""
-    waiting: SimpleQueue[Do] = SimpleQueue()
-    failed: list[BaseException] = []
-    for each in tasks:
-        waiting.put(each)
-
-    def work() -> None:
-        while True:
-            try:
-                task = waiting.get_nowait()
-            except Empty:
-                return
-            task()
-
-    if len(tasks) <= 1:
-        work()
-        return
-    workers = Workers(lambda _, error: failed.append(error))
-    for number in range(min(_AT_A_TIME, len(tasks))):
-        workers.start(f"larm-network-{number + 1}", work)
-    while workers.join(60.0):
-        pass
-    if failed:
-        raise failed[0]
-
-
-def _seeds(body: bytes) -> list[Seed]:
-    found = []
-    for line in body.decode("utf-8", "replace").splitlines():
-        try:
-            found.append(read_seed(line))
-        except BadSeedError:
-            continue
-    return found
-
-
-def _born(path: Path, identity: Identity, lists: Callable[[], Sequence[Seed]], random: SystemRandom, now: int) -> _Born:
-    """The hash that was chosen at the first start; at this one, if it is the first. Raises StorageError."""
-    found = read_json(path, _Born, "remove it, and a new hash is chosen")
-    if found is not None and belongs(found.hash, identity.key):
-        return found
-    if found is not None:
-        raise StorageError(f"{path}: the hash of another key; remove it, and a new one is chosen")
-    known = {seed.hash for seed in lists() if _is_good(seed)}
-    born = _Born(own_hash(known, identity.key, random), now)
-    write_atomically(path, msgspec.json.encode(born))
-    return born
-
-
-def _is_good(seed: Seed) -> bool:
-    try:
-        check(seed, is_signed)
-    except BadSeedError:
-        return False
-    return True
 
 
 def folder_of(base: Path, name: str) -> Path:

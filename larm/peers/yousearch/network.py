@@ -15,7 +15,7 @@ import msgspec
 
 from larm.kit.deadline import Deadline
 from larm.model.facets import Narrowed
-from larm.model.findings import MOST_HITS, Asked, Findings, WordStatistics
+from larm.model.findings import Asked, Findings, WordStatistics
 from larm.peers.addresses import contact_may_be_asked
 from larm.peers.channel import Channel, Contact
 from larm.peers.http_client import NoAnswer
@@ -27,6 +27,7 @@ from larm.peers.yousearch.answers import Answers
 from larm.peers.yousearch.canonical import Canonical, canonical
 from larm.peers.yousearch.groups import Groups
 from larm.peers.yousearch.needs import Needs, needs_of
+from larm.peers.yousearch.one_peer import LARGEST, OnePeer, name_of, names_of
 from larm.peers.yousearch.registrars import Registrars
 from larm.peers.yousearch.shares import FILES_ROOT
 from larm.peers.yousearch.spot_checks import SpotChecks
@@ -34,10 +35,7 @@ from larm.peers.yousearch.tuning import Tuner
 from larm.seams import Clock
 from larm.search.query import parse_question
 from larm.search.several import SeveralSearchers
-from larm.search.snippets import safe_line
 
-_LARGEST = 10_000
-"""Bytes of a hit."""
 _FOR_REGISTRAR = 0.4
 """Of the time of a search, at most, for all registrars."""
 _LEAST = 0.1
@@ -45,7 +43,6 @@ _LEAST = 0.1
 _MOST_KNOWN = 10_000
 _LARGEST_LIST = 4_000_000
 """Bytes: all peers of a registrar, where a query needs no word."""
-_OURS = frozenset(("peers", "recommended"))
 _MOST_NAMED = 10
 _MOST_ASKED = 200
 """Peers, in one search: each takes a thread."""
@@ -119,7 +116,7 @@ class Network:
         chosen = self._chosen(found.peers, query)
         believed = [each for each in chosen if self._checks.trust.believes(each.key)]
         if len(believed) < len(chosen):
-            doubted = sorted(_name(each) for each in chosen if each not in believed)
+            doubted = sorted(name_of(each) for each in chosen if each not in believed)
             notes.append(f"not asked, as what they found lately had none of the words: {', '.join(doubted[:_MOST_NAMED])}")
             chosen = believed
         with self._lock:
@@ -155,13 +152,13 @@ class Network:
             key = next((each.key for each in self._known.values() if each.url == origin), "")
         return f"{url}?pass={self._passes.make(key)}" if key else url
 
-    def _peers(self, contacts: Sequence[Contact], needs: Needs) -> list[_Peer]:
+    def _peers(self, contacts: Sequence[Contact], needs: Needs) -> list[OnePeer]:
         nobody = self._channel.identity if self._private else Identity.new()
-        names = _names(contacts)
-        return [_Peer(names[each.key], self._channel, each, nobody, self._tell, self._checks, needs) for each in contacts]
+        names = names_of(contacts)
+        return [OnePeer(names[each.key], self._channel, each, nobody, self._tell, self._checks, needs) for each in contacts]
 
     def _fresh(
-        self, query: Canonical, peers: Sequence[_Peer], asked: Asked, seconds: float, notes: tuple[str, ...]
+        self, query: Canonical, peers: Sequence[OnePeer], asked: Asked, seconds: float, notes: tuple[str, ...]
     ) -> Iterator[Findings]:
         if not peers:
             yield Findings(searcher=self.name, notes=notes)
@@ -238,11 +235,11 @@ class Network:
             return None
         if found.cached.key == self._channel.identity.key:
             return self._answers.get(query.key)
-        most = say.MOST_SHOWN * _LARGEST
+        most = say.MOST_SHOWN * LARGEST
         stored = self._channel.ask(found.cached, say.STORED, say.Stored(query.key), Findings, seconds=seconds / 4, most=most)
         if isinstance(stored, NoAnswer) or not stored.hits:
             return None
-        return findings_of(_name(found.cached), stored, say.MOST_SHOWN, trusted=False)
+        return findings_of(name_of(found.cached), stored, say.MOST_SHOWN, trusted=False)
 
     def _keep(self, query: Canonical, parts: Sequence[Findings]) -> None:
         hits = sorted((hit for part in parts for hit in part.hits), key=lambda hit: -hit.score)[: say.MOST_SHOWN]
@@ -250,36 +247,6 @@ class Network:
             total = max(len(hits), *(part.total for part in parts))
             self._answers.put(query.key, Findings(searcher=self.name, hits=tuple(hits), total=total, by_rank=True))
             self._tell(say.Cached(query.key, self._answers.seconds))
-
-
-class _Peer(msgspec.Struct):
-    """One of them, for one search."""
-
-    name: str
-    channel: Channel
-    contact: Contact
-    nobody: Identity
-    tell: Callable[[msgspec.Struct], None]
-    checks: SpotChecks
-    needs: Needs
-
-    def statistics(self, _: Asked) -> WordStatistics | None:
-        return None
-
-    def search(self, asked: Asked) -> Iterator[Findings]:
-        seconds = asked.seconds or 5.0
-        most = _LARGEST * (min(asked.number, MOST_HITS) + 10)
-        question = msgspec.structs.replace(asked, statistics=None)
-        found = self.channel.ask(self.contact, say.SEARCH, question, Findings, seconds=seconds, most=most, as_whom=self.nobody)
-        if isinstance(found, NoAnswer):
-            if not found.refused:
-                self.tell(say.Report(self.contact.key))
-            yield Findings(searcher=self.name, exact=False, failure=found.reason)
-        else:
-            weight = self.checks.trust.of(self.contact.key)
-            part = findings_of(self.name, found, asked.number, trusted=False, base=self.contact.url, weight=weight)
-            self.checks.offer(self.contact, self.needs, part.hits)
-            yield part
 
 
 def _only_peers(found: say.Found, kinds: Collection[str]) -> say.Found:
@@ -292,16 +259,3 @@ def _only_peers(found: say.Found, kinds: Collection[str]) -> say.Found:
 def _is_plain(asked: Asked) -> bool:
     """Its answer is that of the canonical query."""
     return asked.page == 1 and asked.narrowed == Narrowed() and asked.sort == "relevance"
-
-
-def _names(contacts: Sequence[Contact]) -> dict[str, str]:
-    """By keys; what two call themselves tells them apart no more, nor what a part of this machine is called."""
-    given = [_name(each) for each in contacts]
-    return {
-        each.key: name if given.count(name) == 1 and name not in _OURS else f"{name} ({each.key[:8]})"
-        for each, name in zip(contacts, given, strict=True)
-    }
-
-
-def _name(contact: Contact) -> str:
-    return safe_line(contact.name[:64]).strip() or contact.key[:8]

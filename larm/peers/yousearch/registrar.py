@@ -11,7 +11,7 @@ import math
 import random
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from hashlib import sha256
 
 from larm.peers.call_backs import CallBacks
@@ -19,15 +19,12 @@ from larm.peers.channel import Contact
 from larm.peers.door import Call, Question, RefusedError
 from larm.peers.rates import payer
 from larm.peers.yousearch import protocol as say
-from larm.peers.yousearch.bit_table import BitTable
-from larm.peers.yousearch.needs import Clause, Term
 from larm.peers.yousearch.recommendations import Board, is_good
-from larm.peers.yousearch.summary import WireSummary, marked, partition, unpacked
+from larm.peers.yousearch.summaries import Summaries
+from larm.peers.yousearch.summary import unpacked
 from larm.peers.yousearch.tuning import Tunables, Tuner, Tuning
 from larm.seams import Clock
 
-_MOST_SLOTS = 20_000
-"""Summaries, of which one has 24 KB: half a gigabyte."""
 _MOST_AT_ONE_ADDRESS = 64
 """Peers: whoever has one address can't fill the table."""
 _MOST_QUERIES = 100_000
@@ -43,9 +40,6 @@ class _Member:
         self.contact = contact
         self.address = address
         self.payer = payer(address)
-        self.summary_name = ""
-        self.languages: tuple[str, ...] = ()
-        self.slots: list[int] = []
         self.heard = 0.0
         self.until = 0.0
         self.more = False
@@ -71,13 +65,11 @@ class Registrar:
         self._lock = threading.Lock()
         self._tuner = tuner
         # guarded by self._lock
-        self._table = BitTable(tuner.now.parameters)
+        self._summaries = Summaries(tuner.now.parameters)
         self._members: dict[str, _Member] = {}
         self._board = Board()
         self._first_silent = math.inf
         """No member is to be forgotten before."""
-        self._owners: dict[int, tuple[_Member, int, int]] = {}
-        """Of each slot: whose, which partition, of how many."""
         self._cachers: OrderedDict[bytes, dict[str, float]] = OrderedDict()
         """By hashes of queries, which may be long."""
 
@@ -111,21 +103,20 @@ class Registrar:
         with self._lock:
             self._tuned_locked()
             self._forget_silent_locked()
-            member = self._members.get(call.key)
-            if member is None:
-                member = self._members[call.key] = _Member(contact, call.address)
+            member = self._members.get(call.key) or _Member(contact, call.address)
             member.contact, member.address, member.payer = contact, call.address, pays
             member.more = asked.more
             member.heard = self._clock.monotonic()
             member.until = member.heard + 2 * asked.period + _SLACK
-            self._first_silent = min(self._first_silent, member.until)
-            if asked.summary is None:
-                known = member.summary_name == asked.summary_name and bool(member.slots)
+            known = self._summaries.take(call.key, asked, vectors)
+            if known and asked.summary is not None:
+                self._cachers.clear()  # with what has changed an answer may be another
+            if call.key in self._summaries:
+                self._members[call.key] = member
+                self._first_silent = min(self._first_silent, member.until)
             else:
-                known = self._take_locked(member, asked.summary, vectors, asked)
-            if not known and not member.slots:
-                del self._members[call.key]
-            return say.Announced(known, self._table.parameters, self._tuner.message)
+                self._members.pop(call.key, None)
+            return say.Announced(known, self._summaries.parameters, self._tuner.message)
 
     def tune(self, _: Call, asked: Tuning) -> say.Done:
         """From the administrator, whoever brings it."""
@@ -145,7 +136,7 @@ class Registrar:
         """Those whose summaries have what is needed; all, where nothing is."""
         with self._lock:
             self._forget_silent_locked()
-            per_clause = [self._having_locked(clause) for clause in asked.needs]
+            per_clause = [self._summaries.having(clause) for clause in asked.needs]
             keys = set(self._members)
             found = set.intersection(keys, *per_clause)
             complete = bool(found) or not keys
@@ -217,46 +208,16 @@ class Registrar:
     def size(self) -> int:
         """Bytes of all summaries."""
         with self._lock:
-            return self._table.size
+            return self._summaries.size
 
     def _tuned_locked(self) -> None:
         """Summaries of other parameters are all forgotten; their peers tell of themselves anew within a period."""
-        if self._table.parameters != self._tuner.now.parameters:
-            self._table = BitTable(self._tuner.now.parameters)
-            self._owners.clear()
-            for member in self._members.values():
-                member.slots, member.summary_name = [], ""
-
-    def _take_locked(
-        self, member: _Member, wire: WireSummary, vectors: Sequence[Sequence[bytes]] | None, told: say.Announce
-    ) -> bool:
-        """The summary, unpacked to ``vectors``, is the member's; False: it has to be told whole."""
-        if vectors is None or wire.parameters != self._table.parameters:
-            return False
-        if wire.changes and (member.summary_name != told.before or len(member.slots) != len(vectors)):
-            return False
-        self._resize_locked(member, len(vectors))
-        for slot, part in zip(member.slots, vectors, strict=True):
-            self._table.put(slot, part, changes=wire.changes)
-        member.languages, member.summary_name = wire.languages, told.summary_name
-        self._cachers.clear()  # with what has changed an answer may be another
-        return True
-
-    def _resize_locked(self, member: _Member, count: int) -> None:
-        if len(self._owners) + count - len(member.slots) > _MOST_SLOTS:
-            raise RefusedError("there is no room for another peer", 503)
-        while len(member.slots) > count:
-            slot = member.slots.pop()
-            self._table.remove(slot)
-            del self._owners[slot]
-        while len(member.slots) < count:
-            member.slots.append(self._table.add())
-        self._owners |= {slot: (member, number, count) for number, slot in enumerate(member.slots)}
+        if self._summaries.parameters != self._tuner.now.parameters:
+            self._summaries = Summaries(self._tuner.now.parameters)
 
     def _remove_locked(self, key: str) -> None:
-        member = self._members.pop(key, None)
-        if member is not None:
-            self._resize_locked(member, 0)
+        if self._members.pop(key, None) is not None:
+            self._summaries.remove(key)
             self._cachers.clear()  # what is kept may have results of his
 
     def _forget_silent_locked(self) -> None:
@@ -265,32 +226,6 @@ class Registrar:
             for key in [key for key, each in self._members.items() if now > each.until]:
                 self._remove_locked(key)
             self._first_silent = min((each.until for each in self._members.values()), default=math.inf)
-
-    def _having_locked(self, clause: Clause) -> set[str]:
-        """Peers that meet it in any way."""
-        return set[str]().union(*(set.intersection(*map(self._having_term_locked, way)) for way in clause if way))
-
-    def _having_term_locked(self, term: Term) -> set[str]:
-        """Peers that have the word, or in one of their languages another form of it."""
-        stems = dict(term.stems)
-        found = set()
-        for member, _, _ in self._owning_locked(term.word):
-            if not any(language in stems for language in member.languages):
-                found.add(member.contact.key)
-        for language, stem in stems.items():
-            for member, _, _ in self._owning_locked(marked(language, stem)):
-                if language in member.languages:
-                    found.add(member.contact.key)
-        return found
-
-    def _owning_locked(self, key: str) -> Iterator[tuple[_Member, int, int]]:
-        slots = self._table.having(key)
-        while slots:
-            slot = (slots & -slots).bit_length() - 1
-            slots &= slots - 1
-            owner = self._owners.get(slot)
-            if owner is not None and (owner[2] == 1 or partition(key, owner[2]) == owner[1]):
-                yield owner
 
     def _cacher_locked(self, query: str) -> Contact | None:
         """One of those that keep the answer, by chance (YOUS-28)."""

@@ -15,7 +15,7 @@ from larm.peers.door import Call, Question, RefusedError
 from larm.peers.http_client import NoAnswer
 from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.mode import Mode
-from larm.peers.yacy.node import Do, Node
+from larm.peers.yacy.node import Node
 from larm.peers.yacy.own_hash import own_hash
 from larm.peers.yacy.page import Page
 from larm.peers.yacy.profile import Profile
@@ -23,6 +23,7 @@ from larm.peers.yacy.publishing import Publishing, Source
 from larm.peers.yacy.seed import Seed
 from larm.peers.yacy.shelf import Shelf
 from larm.peers.yacy.spreading import Spreading
+from larm.peers.yacy.together import Do
 from larm.testing.clock import FakeClock
 from tests.peers.yacy.keys import FakeKey, fake_verify
 

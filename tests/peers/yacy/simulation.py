@@ -136,7 +136,7 @@ def _remember(patch: pytest.MonkeyPatch, most: int) -> None:
     for module in (node, desk):
         patch.setattr(module, "write_seed", written)
         patch.setattr(module, "read_seed", read)
-    patch.setattr(node, "check", lru_cache(most)(seed.check))
+    patch.setattr(node, "is_good", lru_cache(most)(seed.is_good))
 
 
 def _acquaint(net: Net) -> None:

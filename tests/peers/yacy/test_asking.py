@@ -17,6 +17,7 @@ from larm.kit.decoding import decoded
 from larm.model.findings import Asked, Findings
 from larm.peers.door import Call
 from larm.peers.http_client import NoAnswer
+from larm.peers.yacy import asking
 from larm.peers.yacy.asking import NetworkSearcher, Understood, unit_of
 from larm.peers.yacy.averages import COMMON, Averages
 from larm.peers.yacy.chunk import Reference, cut, write_chunk
@@ -28,9 +29,9 @@ from larm.peers.yacy.joining import Joining
 from larm.peers.yacy.local import local_search
 from larm.peers.yacy.mode import Mode
 from larm.peers.yacy.page import Page, write_page
-from larm.peers.yacy.questions import FREQUENCIES, SEARCH, Found, FrequenciesFound, Search
+from larm.peers.yacy.questions import FREQUENCIES, PAGES, SEARCH, Found, FrequenciesFound, Search
 from larm.peers.yacy.ring import partition_of, place_in
-from larm.peers.yacy.service import together
+from larm.peers.yacy.together import together
 from larm.peers.yacy.trust import Vote
 from larm.search.query import parse_question
 from tests.peers.yacy.keys import FakeKey, fake_verify
@@ -262,7 +263,7 @@ def test_numbers_that_cannot_be_cost_nothing(net: Net) -> None:
     for liar in net.peers[:6]:
         liar.node.averages = Averages((1e300,) * 4, 10**9, {"xx": 1e300}, dict.fromkeys(COMMON, (-1e300, 1e300, 2.0, 5.0)))
         desk = Desk(liar.node)
-        lie = FrequenciesFound(pages=((10**15, -5, 3, 10**15),) * 5)
+        lie = FrequenciesFound(pages=((10**15, -5, 3, 10**15, 1),) * 5)
         liar.questions[FREQUENCIES] = liar.questions[FREQUENCIES]._replace(
             handler=lambda call, asked, desk=desk, lie=lie: msgspec.structs.replace(
                 desk.frequencies(call, asked), pages=lie.pages[:1] * len(asked.words)
@@ -275,34 +276,62 @@ def test_numbers_that_cannot_be_cost_nothing(net: Net) -> None:
 
 def test_numbers_that_nobody_can_reckon_with_are_no_answer() -> None:
     """Python knows whole numbers of any length, and fails where it divides them."""
-    for answer, kind in ((b'{"words": [], "documents": %s}', Found), (b'{"pages": [[1, 2, 3, %s]]}', FrequenciesFound)):
+    for answer, kind in ((b'{"words": [], "documents": %s}', Found), (b'{"pages": [[1, 2, 3, 4, %s]]}', FrequenciesFound)):
         decoded(answer % b"123", kind)
         with pytest.raises(msgspec.ValidationError):
             decoded(answer % (b"9" * 400), kind)
 
 
+class Hang:
+    """The answers of a peer to one question wait until they may go."""
+
+    def __init__(self, peer: Peer, path: str) -> None:
+        self.answers = peer.questions[path].handler
+        self.asked, self.go = threading.Event(), threading.Event()
+        peer.questions[path] = peer.questions[path]._replace(handler=self.hang)
+
+    def hang(self, call: Call, asked: msgspec.Struct) -> msgspec.Struct:
+        self.asked.set()
+        assert self.go.wait(60.0), "it is waited for"
+        return self.answers(call, asked)
+
+
+def owner(net: Net, place: int) -> Peer:
+    return next(peer for peer in net.peers if peer.node.hash == net.peers[7].node.ring().owners(place, 3)[0])
+
+
 def test_what_the_first_peers_bring_is_shown_while_others_are_waited_for(net: Net) -> None:
-    asker, started, go = net.peers[7], threading.Event(), threading.Event()
+    asker = net.peers[7]
     asker.node.together = together
-    place = place_in(position_of(word_hash("otter")), 0)
-    slow = next(peer for peer in net.peers if peer.node.hash == asker.node.ring().owners(place, 3)[0])
-    answers = slow.questions[SEARCH].handler
-
-    def hang(call: Call, asked: msgspec.Struct) -> msgspec.Struct:
-        started.set()
-        go.wait(20.0)
-        return answers(call, asked)
-
-    slow.questions[SEARCH] = slow.questions[SEARCH]._replace(handler=hang)
-    parts = searcher(asker).search(Asked(query="otter", number=50))
+    slow = Hang(owner(net, place_in(position_of(word_hash("otter")), 0)), SEARCH)
+    parts = searcher(asker).search(Asked(query="otter", number=50, wait=60.0))
     first = next(parts)
-    assert started.is_set()
+    assert slow.asked.is_set()
     assert first.preliminary
     assert first.hits
-    go.set()
+    slow.go.set()
     (last,) = parts
     assert not last.preliminary
     assert urls(last) == {page(n).url for n in range(30) if n % 5 == 1} >= urls(first)
+
+
+def test_documents_that_have_come_are_shown_while_their_other_owners_are_slow(
+    net: Net, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asker = net.peers[7]
+    asker.node.together = together
+    monkeypatch.setattr(asking, "_SOON", 30.0)  # until all owners of the words have answered, however busy the machine is
+    slow = [Hang(peer, PAGES) for peer in net.peers[:7]]
+    own = {page(n).url for n in range(30) if asker.node.hash in asker.node.ring().owners(position_of(page(n).hash), 3)}
+    assert own, "of some it is an owner itself"
+    parts = searcher(asker).search(Asked(query="lives", number=50, wait=60.0))
+    first = next(parts)
+    assert any(each.asked.is_set() for each in slow)
+    assert urls(first) == own, "what is here, as all others hang"
+    for each in slow:
+        each.go.set()
+    (last,) = parts
+    assert len(last.hits) == 30
 
 
 def test_words_that_nobody_shares_are_counted_by_samples(net: Net) -> None:

@@ -10,6 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from larm.index import fields
+from larm.index.reader import IndexReader
+from larm.index.writer import IndexWriter
+from larm.model.url import URLNormalizer
 from larm.peers.yacy.chunk import (
     ITSELF,
     MOST,
@@ -24,6 +28,8 @@ from larm.peers.yacy.chunk import (
 )
 from larm.peers.yacy.hashes import ALPHABET, RING, packed, word_hash
 from larm.peers.yacy.item import LARGEST, LIFE, Header, Kind, digest_of, is_body, new_header, refusal
+from larm.peers.yacy.library import Vocabulary
+from larm.peers.yacy.local import parsed
 from larm.peers.yacy.page import TEXT, BadPageError, Page, place_of, read_page, references_of, write_page
 from larm.peers.yacy.ring import EXPONENT
 from larm.peers.yacy.shelf import Shelf
@@ -134,6 +140,30 @@ def test_references_of_a_page() -> None:
     assert found[word_hash("otters")].where == 1 | ITSELF * (1 | 8)
     assert found[word_hash("otter")].where == 1 | 4 | ITSELF * 4, "in the title and the text by its stem alone"
     assert word_hash("the") not in found
+
+
+def test_words_are_said_to_be_where_an_index_has_them(tmp_path: Path) -> None:
+    """Texts without spaces, and the foreign words in them, are in a field of their own."""
+    texts = (
+        "A server of http.",
+        "Apache 的处理器 http 服务器的处理器",
+        "The 处理器 stands in a text that is long enough, as http.",
+    )
+    pages = [Page(url=f"http://a.example/the%20{word}", text=text) for word, text in zip("xyz", texts, strict=True)]
+    writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
+    writer.open(None)
+    for page in parsed(pages, URLNormalizer()):
+        writer.add(page)
+    writer.commit()
+    writer.close()
+    reader, words = IndexReader(tmp_path / "index"), Vocabulary(())
+    reader.reload()
+    for word in ("http", "server", "apache", "text", "the", "20the", "x", "example", "处"):
+        rows = [dict(references_of(page, words.words, lambda _: (), lambda _: False)).get(word_hash(word)) for page in pages]
+        for bit, field in ((8 * ITSELF, fields.MAIN), (4 * ITSELF, fields.URL_WORDS), (8, fields.SIGNS)):
+            said = sum(row is not None and bool(row.where & bit) for row in rows)
+            assert said == reader._searcher.doc_freq(field, word), (word, field)
+        assert word != "http" or None not in rows, "all are found by it"
 
 
 def header(key: FakeKey, body: bytes, created: float = NOW, **fields: object) -> Header:

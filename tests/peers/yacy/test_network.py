@@ -11,6 +11,7 @@ import pytest
 from larm.peers.channel import Contact
 from larm.peers.door import Call, RefusedError
 from larm.peers.http_client import NoAnswer
+from larm.peers.yacy.calling_back import CallingBack
 from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.mode import Mode
 from larm.peers.yacy.own_hash import key_part
@@ -130,9 +131,11 @@ def test_who_was_reached_is_tried_again_at_another_place(net: Net) -> None:
     one, two = net.add(2)
     net.run(300)
     seed = two.node.seed()
-    assert one.node.reaches(seed, two.ip)
-    assert not one.node.reaches(seed, "10.7.7.7")
-    assert not one.node.reaches(msgspec.structs.replace(seed, port=9200), two.ip), "a neighbour behind the same address"
+    assert one.node.calling_back.reaches(seed, two.ip)
+    assert not one.node.calling_back.reaches(seed, "10.7.7.7")
+    assert not one.node.calling_back.reaches(msgspec.structs.replace(seed, port=9200), two.ip), (
+        "a neighbour behind the same address"
+    )
 
 
 def test_who_cannot_be_reached_keeps_nobody_waiting(net: Net) -> None:
@@ -144,12 +147,12 @@ def test_who_cannot_be_reached_keeps_nobody_waiting(net: Net) -> None:
             if len(waiting) < 2:
                 waiting.append(contact.url)
                 with pytest.raises(RefusedError, match="too many") if len(waiting) == 2 else nullcontext():
-                    one.node.reaches(seed, two.ip)
+                    one.node.calling_back.reaches(seed, two.ip)
             return NoAnswer("it hangs")
 
-    one.node.asker = Slow(net, one)
+    one.node.calling_back = CallingBack(Slow(net, one), net.clock, "test")
     for _ in range(9):
-        assert not one.node.reaches(seed, two.ip)
+        assert not one.node.calling_back.reaches(seed, two.ip)
 
 
 def test_a_seed_that_names_another_machine_is_not_believed(net: Net) -> None:

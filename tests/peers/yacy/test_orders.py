@@ -9,8 +9,9 @@ import yaml
 
 from larm.config import Config, Network, load
 from larm.peers.door import Call, RefusedError
-from larm.peers.yacy.crawl_jobs import OWN, CrawlJobs
+from larm.peers.yacy.crawl_jobs import CrawlJobs
 from larm.peers.yacy.desk import Desk
+from larm.peers.yacy.job_table import OWN
 from larm.peers.yacy.mode import Mode
 from larm.peers.yacy.order_book import OrderBook
 from larm.peers.yacy.order_desk import OrderDesk
@@ -157,10 +158,9 @@ def test_a_share_that_is_used_up_and_a_giver_that_is_denied(tmp_path: Path) -> N
     for each in (book, other):
         each.add("http://a.example/", 1, net.clock.wall())
     net.run(300)
-    jobs._write(
-        "INSERT INTO job (key, number, url, depth, made, state, pages) VALUES (?, 99, 'x', 0, ?, 3, 25)",
-        one.key.key, int(net.clock.wall()),
-    )  # fmt: skip
+    jobs.table.add(one.key.key, [(99, "http://x.example/", 0)], net.clock.wall())
+    (done,) = jobs.table.waiting(one.key.key)
+    jobs.table.done(done, 25, "it was fetched", net.clock.wall())
     net.peers[2].node.trust.deny_site("bad.example", denied=True)
     jobs.tick()
     assert len(crawl.configs) == 1
@@ -198,4 +198,5 @@ def test_pages_of_the_browser_wait_for_more_and_are_crawled_alone(tmp_path: Path
     assert crawl.urls == [f"http://a.example/{number}" for number in range(3)]
     assert {each["depth"] for each in crawl.configs[0]["crawl"]["seeds"]} == {0}  # type: ignore[attr-defined]
     jobs.tick()
-    assert jobs._row("SELECT COUNT(*) FROM job WHERE key = ? AND state = 3", OWN) == 3
+    assert not jobs.table.has_open(OWN)
+    assert net.peers[0].node.counts["pages seen by the browser"] == 3

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from larm.config import Network, Search
+from larm.config import Network, Search, Serve
 from larm.errors import StorageError
 from larm.kit.units import Seconds
 from larm.peers.channel import ROOT
@@ -46,12 +46,12 @@ class Peer:
         self.served: Served = stack.enter_context(
             serving(
                 [self.directory], folder / f"token{number}", host=self.host, port=7070, remotes=[self.service.searcher],
-                network=self.service,
+                network=self.service, settings=Serve(search_time=Seconds(60)),
             )
         )  # fmt: skip
 
     def search(self, words: str) -> dict[str, object]:
-        return self.served.get("/api/v1/search", params={"q": words, "n": 50}).json()  # type: ignore[no-any-return]
+        return self.served.get("/api/v1/search", params={"q": words, "n": 50, "wait": 20}).json()  # type: ignore[no-any-return]
 
 
 @pytest.fixture(scope="module")

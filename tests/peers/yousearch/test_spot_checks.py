@@ -17,7 +17,7 @@ from larm.peers.http_client import HttpAnswer, NoAnswer
 from larm.peers.identity import Identity
 from larm.peers.passes import Passes
 from larm.peers.yousearch.needs import needs_of
-from larm.peers.yousearch.network import _names
+from larm.peers.yousearch.one_peer import names_of
 from larm.peers.yousearch.spot_checks import SpotChecks, Trust, has_any
 from larm.search.query import parse_question
 from larm.search.searcher import IndexSearcher
@@ -143,7 +143,7 @@ def test_who_does_not_lie_is_not_accused(tmp_path: Path) -> None:
 def test_nobody_is_called_as_a_part_of_this_machine() -> None:
     named = zip("abcd", ["anna", "x", "x", "peers"], strict=True)
     contacts = [Contact(f"{key}234567890", "http://192.0.2.7:7070", name) for key, name in named]
-    assert list(_names(contacts).values()) == ["anna", "x (b2345678)", "x (c2345678)", "peers (d2345678)"]
+    assert list(names_of(contacts).values()) == ["anna", "x (b2345678)", "x (c2345678)", "peers (d2345678)"]
 
 
 def test_a_liar_is_found_out(tmp_path: Path) -> None:

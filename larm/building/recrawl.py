@@ -1,0 +1,45 @@
+"""The revisit of a crawl that has ended once: what of its page book is asked for again.
+
+Called by `larm.building.wiring` on the main thread.
+"""
+
+from __future__ import annotations
+
+from larm.building.ground import Ground
+from larm.building.mission import Mission, limits_of
+from larm.building.state import PAGES, QUEUES
+from larm.model.message import URLMessage
+from larm.recrawl.revisit import Recrawl
+from larm.river.parts import Frontier
+
+
+def recrawl_of(ground: Ground, mission: Mission, frontier: Frontier, notes: list[str], *, whole: bool) -> Recrawl | None:
+    """None: the crawl is still in its first cycle. ``whole``: none may be answered by "not modified"."""
+    if not cycle_of(ground, mission):
+        return None
+    return Recrawl(
+        ground.directory / QUEUES / PAGES,
+        _asked_again(mission, frontier),
+        ground.settings.recrawl.most_gone,
+        notes.append,
+        ground.normalizer.parse,
+        whole=whole,
+        limits=limits_of(ground.settings),
+        wall=ground.shared.clock.wall,
+        current=ground.settings.recrawl.current,
+        share=ground.settings.recrawl.share,
+        state=ground.header.parts.get(Recrawl.name, {}) if ground.header else {},
+    )
+
+
+def _asked_again(mission: Mission, frontier: Frontier) -> list[URLMessage] | None:
+    """The start URLs of a revisit; None: there is none, or an earlier run has begun it."""
+    if not mission.again:
+        return None
+    waits = frontier.book.waits  # else it may be among what waits there
+    return [URLMessage(url) for url in mission.urls if not waits(url.host)]
+
+
+def cycle_of(ground: Ground, mission: Mission) -> int:
+    """How many times the crawl has begun anew to ask for its pages."""
+    return (ground.header.cycle if ground.header else 0) + mission.again

@@ -1,0 +1,150 @@
+"""A crawl that the command line runs: shown while it goes on, stopped by signals, told of at its end. Main thread only."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from larm.cli.call import here
+from larm.cli.signals import INTERRUPTED, stopping_by_signal
+from larm.cli.terminal import complain, say
+from larm.errors import StorageError
+
+if TYPE_CHECKING:
+    from larm.config import Config
+    from larm.monitor.display import Display
+    from larm.monitor.snapshot import Snapshot
+    from larm.river.crawl import Ending
+
+_TOLD = 20
+"""Failed start URLs that are told one by one: a screen of them."""
+_FILES = 300
+"""That are open beside the connections: some 50 logs and databases; the index and its merges have most of the others."""
+_FEWEST = 100
+"""With which a crawl begins: one of a single host opens some 80, and one that can't open its databases has nothing to tell."""
+
+
+def run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, quiet: bool, verbose: bool) -> int:
+    """To its end; ``notes`` are said before it begins. Returns the exit status. Raises as `build_crawl`."""
+    from larm.kit.processes.open_files import enough_open_files
+    from larm.reading.ahead import reader_ahead
+
+    wanted = config.fetch.threads * config.fetch.transfers + _FILES
+    fewer = "fewer requests at a time (fetch.threads, fetch.transfers)"
+    if few := enough_open_files(wanted, _FEWEST, "a crawl", fewer):
+        notes, config = [*notes, *few], with_fewer_requests(config)
+    ahead = reader_ahead(config.processing)  # before all else is loaded
+    try:
+        from larm.building.wiring import build_crawl
+        from larm.kit.clock import SystemClock
+        from larm.kit.garbage import collect_rarely
+
+        river = build_crawl(config, directory, fresh=fresh, ahead=ahead)
+    except BaseException:
+        if ahead is not None:
+            ahead.close()
+        raise
+    collect_rarely()
+    clock = SystemClock()
+    display, tell = None, None
+    told = len(river.notes)
+    if not quiet:
+        from larm.monitor.display import Display
+
+        for note in (*notes, *river.notes):
+            say(note)
+        interval = float(config.monitor.plain_interval)
+        display = Display(river.snapshot, clock, sys.stderr, plain_interval=interval, verbose=verbose, here=here)
+        river.on_second = river.on_end = display.refresh
+        if display.live:
+            tell = partial(_interrupt, display)
+    try:
+        with stopping_by_signal(river.stop, tell) as signals:
+            ending = river.run()
+    finally:
+        if display:
+            display.close()
+    now = river.snapshot()
+    said = _sentences(directory, config, now, ending, river.notes[told:])
+    if not quiet:
+        for sentence in said:
+            say(sentence)
+        if verbose:
+            _tell_figures(now, ending, clock.wall())
+    _tell_failed(ending.failed_starts, directory)
+    return _status(ending, interrupted=bool(signals))
+
+
+def with_fewer_requests(config: Config) -> Config:
+    """A quarter of the files that may be open, or databases and the index could not open theirs: look-ups take some, too."""
+    import resource
+
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4 // config.fetch.threads
+    fetch = msgspec.structs.replace(config.fetch, transfers=max(min(config.fetch.transfers, most), 1))
+    return msgspec.structs.replace(config, fetch=fetch)
+
+
+def _interrupt(display: Display, text: str) -> None:
+    display.interrupt(lambda: say(text))
+
+
+def _sentences(directory: Path, config: Config, now: Snapshot, ending: Ending, notes: Sequence[str]) -> list[str]:
+    """What is to be said at the end; ``larm stats`` and the monitor say it again."""
+    from larm.enquiries.left_out import left_out
+    from larm.monitor.outcome import next_step, outcome
+    from larm.monitor.reporter import note_sentences
+
+    said = list(notes)
+    try:
+        said += left_out(directory, config, now)
+    except StorageError as error:
+        said.append(str(error))
+    said += outcome(now, ending.reason, str(directory), ending.slowest)
+    try:
+        note_sentences(directory, [*said, *ending.failed_starts[:_TOLD]])
+    except StorageError as error:
+        said.append(str(error))
+    then = next_step(now, ending.reason)
+    return [*said, then] if then else said
+
+
+def _tell_figures(now: Snapshot, ending: Ending, wall: float) -> None:
+    from larm.monitor.summary import summary, summary_lines
+
+    with suppress(OSError):
+        click.echo("\n".join(summary_lines(summary(now, ending.reason, wall))), err=True)
+
+
+def _tell_failed(lines: Sequence[str], directory: Path) -> None:
+    """Also with -q, and where other start URLs were fetched: it is what the user asked for."""
+    for line in lines[:_TOLD]:
+        complain(line)
+    if len(lines) > _TOLD:
+        complain(f"{len(lines) - _TOLD:,} more start URLs failed: {directory / 'logs' / 'starts.log'}")
+
+
+def _status(ending: Ending, *, interrupted: bool) -> int:
+    if ending.error is not None:
+        complain(str(ending.error))
+        return ending.error.exit_status
+    if ending.reason == "shutdown":
+        if interrupted:  # whoever stopped it by larm ctl, or on the monitor, was answered there
+            say("interrupted; the same command continues the crawl")
+        return INTERRUPTED
+    if ending.reason == "failed":
+        return 1
+    if ending.reason == "disk_nearly_full":
+        complain("stopped before the disk is full (limits.disk); make room and run the same command again")
+        return 3
+    if not ending.start_fetched:
+        advice = "" if ending.failed_starts else "; 'larm why URL' says what became of it"
+        complain(f"no start URL could be fetched{advice}")
+        return 4
+    return 0

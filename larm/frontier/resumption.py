@@ -1,0 +1,99 @@
+"""What a run leaves for the next one, and how that begins with it.
+
+A run that ends well notes where all hosts stand (`standing_of`), and the next one goes on with that (`go_on`) without a look at
+their records. After a kill, or where the rules are others, all of them are read (`load_all`). Called by
+`larm.building.frontier`: at the start by the main thread, before there is any other, at the end by ``larm-last``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+
+from larm.frontier.guard import Guard
+from larm.frontier.saved_host import LONGEST_WAIT
+from larm.frontier.standing import Standing
+from larm.frontier.totals import Sums, sums_of
+from larm.frontier.turns import Turns
+
+_APART = 1e-7
+"""Seconds between hosts that are ready at the start, so that their order stays."""
+
+
+def standing_of(turns: Turns, guard: Guard | None, rules: int, waiting: int) -> Standing | None:
+    """Where all hosts stand; None where that can't be said without looking at all. ``waiting``: messages at hosts."""
+    book, places, totals = turns.book, turns.places, turns.totals
+    with book.lock:
+        busy = book.busy_locked()
+        if turns.ordered or not all(host.counts for host in busy):
+            return None
+        special = {host.key for host in busy}.union(guard.special_locked() if guard is not None else ())
+        again = sum(not robots for host in busy for _, robots in (*host.running.values(), *host.pending.values()))
+        return Standing(
+            rules=rules,
+            known=len(book),
+            counted=waiting + totals.put_off,  # the next run asks for these, too
+            queued=totals.queued + again,
+            uncounted=totals.uncounted,
+            blocked=totals.blocked,
+            given_up=totals.given_up,
+            ready=places.ready_hosts(),
+            later=[(book.wall(at), key) for at, key in places.waiting()],
+            slowed=sorted(totals.slowed),
+            shut=book.shut_locked(),
+            special=sorted(special),
+            saved=book.wall(turns.clock.monotonic()),
+            closed=totals.shut,
+        )
+
+
+def go_on(turns: Turns, guard: Guard | None, standing: Standing) -> int:
+    """With what `standing_of` said at the end of the last run; returns the messages that keep the crawl going.
+
+    The last process may have asked any host just before its end, so none is asked before its delay is over.
+    """
+    book, places, totals = turns.book, turns.places, turns.totals
+    with book.lock:
+        book.go_on_locked(standing.known, standing.shut)
+        totals.queued, totals.uncounted = standing.queued, standing.uncounted
+        totals.blocked, totals.given_up, totals.shut = standing.blocked, standing.given_up, standing.closed
+        totals.slowed = set(standing.slowed)
+        now = turns.clock.monotonic()
+        wall = max(book.wall(now), standing.saved)
+        first = now + turns.settings.delay
+        if first == now:
+            for key in standing.ready:
+                places.ready(key, 0)
+        ready = ((first - place * _APART, key) for place, key in enumerate(reversed(standing.ready)) if first > now)
+        later = ((max(now + min(at - wall, LONGEST_WAIT), first), key) for at, key in standing.later)
+        places.restore(chain(ready, later))
+        waiting = standing.counted
+        for key in standing.special:
+            host = book.get_locked(key)
+            before = sums_of(host)
+            if guard is not None:
+                guard.resume_locked(host)
+            waiting += totals.settle(before, sums_of(host))
+            turns.place_locked(host, now)
+        return waiting
+
+
+def load_all(turns: Turns, guard: Guard | None, keys: Iterable[str], *, revive: bool = False) -> int:
+    """Read all records, and put the hosts in their places; returns the messages that keep the crawl going.
+
+    ``revive``: a revisit begins, and hosts that were given up get another chance. Raises StorageError.
+    """
+    book, waiting = turns.book, 0
+    with book.lock:
+        now = turns.clock.monotonic()
+        for host in book.load(keys):
+            if host.dormant and revive:
+                host.dormant, host.next_start = False, 0.0
+                book.changed_locked(host)
+            if guard is not None:
+                guard.resume_locked(host)
+            turns.place_locked(host, now)
+            turns.note_slowed_locked(host)
+            book.keep_locked(host)
+            waiting += turns.totals.settle(Sums(), sums_of(host))
+        return waiting + book.mail.waiting

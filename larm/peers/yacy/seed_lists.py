@@ -1,0 +1,42 @@
+"""SeedLists: those that the user has named, of peers and of principals at some web server (YACY-20, 51). Any thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from larm.peers.channel import ROOT
+from larm.peers.http_client import HttpClient, NoAnswer, is_address
+from larm.peers.yacy.questions import SEEDS
+from larm.peers.yacy.seed import BadSeedError, Seed, read_seed
+
+_LARGEST = 5_000_000
+"""Bytes: 10,000 seeds."""
+_SECONDS = 20.0
+
+
+class SeedLists:
+    """Constant after construction."""
+
+    def __init__(self, urls: Sequence[str], http: HttpClient, say: Callable[[str], object]) -> None:
+        self._urls = urls
+        self._http = http
+        self._say = say
+
+    def load(self) -> list[Seed]:
+        """All seeds that can be had; whether they are what they say is for others to see."""
+        return [seed for url in self._urls for seed in self._of(url)]
+
+    def _of(self, url: str) -> Iterator[Seed]:
+        file = url.rpartition("/")[2].endswith(".txt")  # a principal's
+        if not is_address("/".join(url.split("/")[:3]) if file else url.rstrip("/")):
+            self._say(f"network.seeds: {url}: expected a peer's address such as http://192.0.2.7:7070, or that of a .txt file")
+            return
+        place = url if file else url.rstrip("/") + ROOT + SEEDS
+        answer = self._http.ask("GET", place, {}, b"", seconds=_SECONDS, most=_LARGEST)
+        if isinstance(answer, NoAnswer) or answer.status != 200:
+            return
+        for line in answer.body.decode("utf-8", "replace").splitlines():
+            try:
+                yield read_seed(line)
+            except BadSeedError:
+                continue

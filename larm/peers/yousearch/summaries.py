@@ -1,0 +1,99 @@
+"""Summaries: which peers have which words, as they have said (YOUS-15, 16). Under the lock of the registrar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from larm.peers.door import RefusedError
+from larm.peers.yousearch import protocol as say
+from larm.peers.yousearch.bit_table import BitTable
+from larm.peers.yousearch.needs import Clause, Term
+from larm.peers.yousearch.summary import Parameters, marked, partition
+
+_MOST_SLOTS = 20_000
+"""Of which one has 24 KB: half a gigabyte."""
+
+
+class _Summary:
+    """Of one peer."""
+
+    def __init__(self) -> None:
+        self.name = ""
+        self.languages: tuple[str, ...] = ()
+        self.slots: list[int] = []
+
+
+class Summaries:
+    """Of all peers, by their keys."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self._table = BitTable(parameters)
+        self._of: dict[str, _Summary] = {}
+        self._owners: dict[int, tuple[str, int, int]] = {}
+        """Of each slot: whose, which partition, of how many."""
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._of
+
+    @property
+    def parameters(self) -> Parameters:
+        """Those of another kind are not taken."""
+        return self._table.parameters
+
+    @property
+    def size(self) -> int:
+        """Bytes of all."""
+        return self._table.size
+
+    def take(self, key: str, told: say.Announce, vectors: Sequence[Sequence[bytes]] | None) -> bool:
+        """What a peer has told, unpacked to ``vectors``; False: it has to tell all of it. Raises RefusedError."""
+        wire, known = told.summary, self._of.get(key, _Summary())
+        if wire is None:
+            return key in self._of and known.name == told.summary_name
+        if vectors is None or wire.parameters != self.parameters:
+            return False
+        if wire.changes and (known.name != told.before or len(known.slots) != len(vectors)):
+            return False
+        self._resize(key, known, len(vectors))
+        for slot, part in zip(known.slots, vectors, strict=True):
+            self._table.put(slot, part, changes=wire.changes)
+        known.languages, known.name = wire.languages, told.summary_name
+        self._of[key] = known
+        return True
+
+    def remove(self, key: str) -> None:
+        """The peer is gone."""
+        if (known := self._of.pop(key, None)) is not None:
+            self._resize(key, known, 0)
+
+    def having(self, clause: Clause) -> set[str]:
+        """Peers that meet it in any way."""
+        return set[str]().union(*(set.intersection(*map(self._having_term, way)) for way in clause if way))
+
+    def _having_term(self, term: Term) -> set[str]:
+        """Peers that have the word, or in one of their languages another form of it."""
+        stems = dict(term.stems)
+        found = {key for key in self._owning(term.word) if not any(each in stems for each in self._of[key].languages)}
+        for language, stem in stems.items():
+            found |= {key for key in self._owning(marked(language, stem)) if language in self._of[key].languages}
+        return found
+
+    def _owning(self, word: str) -> Iterator[str]:
+        slots = self._table.having(word)
+        while slots:
+            slot = (slots & -slots).bit_length() - 1
+            slots &= slots - 1
+            key, number, count = self._owners.get(slot, ("", 0, 0))
+            if key and (count == 1 or partition(word, count) == number):
+                yield key
+
+    def _resize(self, key: str, summary: _Summary, count: int) -> None:
+        if len(self._owners) + count - len(summary.slots) > _MOST_SLOTS:
+            raise RefusedError("there is no room for another peer", 503)
+        while len(summary.slots) > count:
+            slot = summary.slots.pop()
+            self._table.remove(slot)
+            del self._owners[slot]
+        while len(summary.slots) < count:
+            summary.slots.append(self._table.add())
+        self._owners |= {slot: (key, number, count) for number, slot in enumerate(summary.slots)}
