@@ -81,10 +81,8 @@ def ground_of(  # noqa: PLR0917
     header, begins_anew = without_removed(state.header, directory)
     logs = LogBook(directory / LOGS, marker.others, settings.monitor.log_size)
     undo.append(logs.close)
-    if header is None:
-        logs.rewind({})
-    else:
-        logs.rewind(header.logs, header.log_turns)
+    for log, left in logs.go_back(header.logs if header else {}, header.log_turns if header else {}).items():
+        begins_anew.append(f"{log} {'was cut: it goes on from what is left' if left else 'was removed: it begins anew'}")
     records = _records(settings, logs, clock)
     suspects = Suspects(directory / QUEUES, len(records))
     undo.append(suspects.close)

@@ -150,17 +150,14 @@ def check_folders(header: Header, directory: Path) -> None:
 def without_removed(header: Header | None, directory: Path) -> tuple[Header | None, list[str]]:
     """What is left of it where something was removed that can begin anew, and what a person should know of that.
 
-    That are logs that nothing is read from, and the link graph, if its folder was removed.
+    That is the link graph, if its folder was removed.
     """
     if header is None:
         return None, []
-    logs = {name: length for name, length in header.logs.items() if not length or (directory / LOGS / f"{name}.log").exists()}
-    notes = [f"{directory / LOGS / name}.log was removed: it begins anew" for name in header.logs if name not in logs]
-    storages = header.storages
-    if storages.get("graph", {}).get("journal") and not (directory / GRAPH).exists():
-        storages = {name: position for name, position in storages.items() if name != "graph"}
-        notes.append(f"{directory / GRAPH} was removed: the link graph begins anew")
-    return msgspec.structs.replace(header, logs=logs, storages=storages), notes
+    if not header.storages.get("graph", {}).get("journal") or (directory / GRAPH).exists():
+        return header, []
+    storages = {name: position for name, position in header.storages.items() if name != "graph"}
+    return msgspec.structs.replace(header, storages=storages), [f"{directory / GRAPH} was removed: the link graph begins anew"]
 
 
 def recover(state: State, directory: Path, seal: Seal) -> None:

@@ -107,6 +107,17 @@ def test_what_is_made_again(directory: Path, web: RandomWeb, links: list[str], n
     assert any(hit.url for hit in IndexSearcher(directory).search("river"))
 
 
+def test_a_log_that_was_moved_aside_by_a_killed_run_takes_its_place_back(directory: Path, web: RandomWeb) -> None:
+    log = directory / "logs" / "URLVisitedFilter.log"
+    before = log.read_text()
+    log.rename(log.with_name(f"{log.name}.1"))
+    run = again(directory, web)
+    assert not [note for note in run.notes if "removed" in note]
+    assert log.read_text().startswith(before)
+    assert before
+    assert not log.with_name(f"{log.name}.1").exists()
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [

@@ -2,7 +2,8 @@
 
 Opened by the wiring, flushed by the tick thread; the logs themselves are written to by any thread. A log called ``name`` is the
 file ``<name>.log``. One that has grown to half of what it may take is moved to ``<name>.log.<n>`` in the cut of a checkpoint, n
-being its turns so far, and the part before that goes. A part of a turn that no checkpoint knows takes its place back.
+being its turns so far, and the part before that goes. A part of a turn that no checkpoint knows takes its place back. Nothing
+reads what is in them, so one that others cut or removed goes on from what is left.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from typing import Final
 
 from larm.errors import StorageError
 from larm.kit.disk.disk_failure import disk_failures
-from larm.kit.disk.files import cut_back
 from larm.kit.logs.log_file import LogFile, part
 
 __all__ = ["GONE", "LogBook", "LogFile", "time_of_day"]
@@ -58,7 +58,7 @@ class LogBook:
                         " elsewhere, or use another directory (--dir)"
                     )
                 if self._noted is not None:
-                    self._go_back_locked(name, self._noted.get(name, 0))
+                    self._cut_locked(name, self._noted.get(name, 0))
                 self._files[name] = LogFile(path, header)
                 if self._noted is not None:
                     self._noted.pop(name, None)
@@ -98,21 +98,16 @@ class LogBook:
         with self._lock:
             return (self._noted or {}) | {name: file.position for name, file in self._files.items()}
 
-    def rewind(self, positions: Mapping[str, int], turns: Mapping[str, int] | None = None) -> None:
-        """Undo what was logged after ``positions`` was noted, and, of logs that are not open yet, turns after ``turns``.
+    def go_back(self, positions: Mapping[str, int], turns: Mapping[str, int] | None = None) -> dict[Path, int]:
+        """Undo what was logged after ``positions`` was noted, and turns after ``turns``. Before any log is opened.
 
-        Logs that are not named become empty, when they are opened.
-
-        Raises StorageError, naming the file, if one is shorter than was noted.
+        Logs that are not named become empty, when they are opened. Returns the length in bytes of those that are shorter than
+        was noted, as others cut or removed them. Raises StorageError.
         """
         with self._lock:
             self._turns = dict(turns or {})
-            for name, position in positions.items():
-                if name not in self._files:
-                    self._go_back_locked(name, position)
-            for name, file in self._files.items():
-                file.rewind(positions.get(name, 0))
-            self._noted = {name: position for name, position in positions.items() if name not in self._files}
+            self._noted = {name: self._cut_locked(name, position) for name, position in positions.items()}
+            return {self._path(name): left for name, left in self._noted.items() if left < positions[name]}
 
     def close(self) -> None:
         """Flush and close all logs. Raises StorageError, after closing all, for the first that could not be written."""
@@ -125,13 +120,17 @@ class LogBook:
         if failures:
             raise failures[0]
 
-    def _go_back_locked(self, name: str, position: int) -> None:
+    def _cut_locked(self, name: str, position: int) -> int:
+        """Take back a turn that is not noted, even one that was killed half-way, and cut; the length that is left."""
         path = self._path(name)
         later = part(path, self._turns.get(name, 0) + 1)
-        with disk_failures(later):
+        with disk_failures(path):
             if later.exists():
                 os.replace(later, path)
-        cut_back(path, position)
+            left = min(path.stat().st_size, position) if path.exists() else 0
+            if path.exists():
+                os.truncate(path, left)
+        return left
 
     def _opened(self) -> list[LogFile]:
         with self._lock:

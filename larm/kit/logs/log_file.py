@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from larm.kit.disk.disk_failure import disk_failure, disk_failures
-from larm.kit.disk.files import cut_back, sync_directory
+from larm.kit.disk.files import sync_directory
 
 _BUFFER = 256 * 1024  # bytes; beyond it the writer of a line flushes, or a busy log would fill the memory between two ticks
 _LOOK = 256 * 1024  # bytes of a log that are read for a person at a time
@@ -42,7 +42,7 @@ class LogFile:
             size = os.fstat(self._file.fileno()).st_size
             whole = size == 0 or os.pread(self._file.fileno(), 1, size - 1) == b"\n"
         self._written = size
-        self._synced = _synced(size)  # length at the last sync
+        self._synced = 0 if size == 0 else -1  # length at the last sync; -1: unknown
         self._turned = False  # since the last sync
         # guarded by self._lock
         self._position = size
@@ -69,7 +69,7 @@ class LogFile:
 
     @property
     def position(self) -> int:
-        """Length of the file in bytes with all that is still buffered: what `rewind` takes."""
+        """Length of the file in bytes with all that is still buffered."""
         with self._lock:
             return self._position
 
@@ -114,18 +114,6 @@ class LogFile:
             if self._turned:
                 sync_directory(self.path.parent)
             self._synced, self._turned = self._written, False
-
-    def rewind(self, position: int) -> None:
-        """Cut the file back to an earlier `position`, dropping what is buffered. Raises StorageError if it is shorter."""
-        with self._write_lock, self._lock:
-            cut_back(self.path, position)
-            self._buffer.clear()
-            self._buffered = 0
-            self._written = self._position = position
-            self._synced = _synced(position)
-            if position == 0 and self._header:
-                self._buffer.append(self._header)
-                self._buffered = self._position = len(self._header)
 
     def turn(self, number: int) -> int:
         """Go on in a new file: what is on the disk becomes the old part `number`, and the one before it goes.
@@ -199,11 +187,6 @@ def part(path: Path, number: int) -> Path:
 def with_parts(logs: Path, pattern: str) -> list[Path]:
     """The logs of this pattern, such as ``thread*.log``, and their old parts, each of which comes before its log."""
     return [*sorted(logs.glob(f"{pattern}.[1-9]*")), *sorted(logs.glob(pattern))]
-
-
-def _synced(size: int) -> int:
-    """What a file of this size, of which we know no more, has surely on the disk: of an empty one all. Most logs stay empty."""
-    return 0 if size == 0 else -1
 
 
 def encode_lines(lines: Sequence[str]) -> bytes:
