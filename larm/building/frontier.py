@@ -97,7 +97,12 @@ def frontier_of(  # noqa: PLR0917
         order=order,
         addresses=shared.addresses,
     )
-    queues = HostQueues(turns, guard=guard, may_lease=lambda: may_lease() and handler.keeps_up() and not book.crowded)
+    queues = HostQueues(
+        turns,
+        guard=guard,
+        may_lease=lambda: may_lease() and handler.keeps_up() and not book.crowded,
+        count=shared.counters.add,
+    )
 
     def note(messages: Sequence[URLMessage]) -> None:
         pages.put([forbidden(message) for message in messages])

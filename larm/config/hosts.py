@@ -34,6 +34,9 @@ class Frontier(Section, frozen=True):
     per_host: Positive = 1  # requests at a time to a host (LARM-66)
     per_address: Count = 4  # hosts of one IP address are together asked as often as so many hosts: a machine with a thousand
     # blogs bears no more than a few large ones, and one with two or three hosts does not get slower; 0: as often as all
+    per_minute: Count = 0  # requests to a host, robots.txt and redirects among them, and ``per_address`` times as many to the
+    # hosts of one IP address (LARM-105); 0: as many as the delay allows, which is the limit that most owners mean
+    per_hour: Count = 0  # the same of an hour
     delay_factor: Factor = 1.0  # a slow answer means a busy host: wait as long again
     health: Positive = 5  # time-outs until a host is given up (LARM-63)
     errors: Positive = 50  # by so many do errors (400 or more, but 404 and 410) outnumber other answers where a host is

@@ -102,6 +102,7 @@ def _state(host: Host, settings: Frontier, now: float, addresses: SharedAddresse
         (host.errors > settings.errors and ready > now, "errors"),
         (host.robots_tasks or (host.parked and not len(host.queue)), "robots.txt"),
         (ready == NEVER, "fetching" if host.requests else "done"),
+        (host.free_at(settings, now) > now, "at its limit"),
         (ready > now, "waiting"),
         (addresses.place_of(host.key, host.address)[0], "in line"),
     )

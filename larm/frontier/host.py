@@ -10,6 +10,7 @@ import msgspec
 from larm.config import Frontier as Settings
 from larm.config import Site
 from larm.frontier.banded_queue import BandedQueue
+from larm.frontier.request_count import RequestCount, limits_of
 from larm.frontier.robots.rules import RobotsRules
 from larm.frontier.traps.host_traps import HostTraps
 from larm.kit.disk.caching_queue import CachingQueue
@@ -59,6 +60,7 @@ class Host:
         "frozen",
         "health",
         "key",
+        "made",
         "next_start",
         "pace",
         "parked",
@@ -110,6 +112,8 @@ class Host:
         """On its way to another crawl, or from one: it is not asked, but what waits here keeps the crawl going."""
         self.address = ""
         """IP address of its last connection; empty: there was none, or it is no host of the network."""
+        self.made: RequestCount | None = None
+        """Requests of this minute and this hour; None: nobody limits them, or there was none."""
         self.traps: HostTraps | None = None
         """What its addresses are worth; None: none has come in yet."""
 
@@ -145,6 +149,10 @@ class Host:
         if self.requests >= self.most_requests(settings):
             return True
         return self.unread >= _UNREAD and self.traps is not None and self.traps.wary
+
+    def free_at(self, settings: Settings, now: float) -> float:
+        """When the next request is within ``frontier.per_minute`` and ``per_hour``; ``now``: at once."""
+        return now if self.made is None or self.key == FILES else self.made.free_at(limits_of(settings), now)
 
     @property
     def waiting(self) -> int:

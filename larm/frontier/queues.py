@@ -10,8 +10,9 @@ Called by the handler thread (`add`) and the fetcher threads (all others); takes
 from __future__ import annotations
 
 import heapq
+import itertools
 from collections.abc import Callable, Sequence
-from itertools import count, groupby
+from itertools import groupby
 from typing import NamedTuple
 
 import msgspec
@@ -20,12 +21,15 @@ from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.guard import PASSED_OVER, Guard, pass_over_locked, take_locked
 from larm.frontier.host import NEVER, Delayed, Host
 from larm.frontier.politeness import NOTHING, Decision, dormancy, errors_after, health_after, next_start
+from larm.frontier.request_count import RequestCount, limits_of
 from larm.frontier.turns import Turns
 from larm.kit.disk.caching_queue import CachingQueue
 from larm.model.lease import Lease
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 
+_LIMITED = "politeness/limit_waits"
+"""Counter: leases that were put off as their host has had all requests of its minute or its hour."""
 ENOUGH = 256
 """URLs: one for each transfer, as the defaults are."""
 
@@ -42,8 +46,18 @@ class Waiting(NamedTuple):
 class HostQueues:
     """Turns over the host records."""
 
-    def __init__(self, turns: Turns, *, guard: Guard | None = None, may_lease: Callable[[], bool] = lambda: True) -> None:
-        """``may_lease`` is asked before each lease, without the lock. When it says yes again, the fetchers have to be woken."""
+    def __init__(
+        self,
+        turns: Turns,
+        *,
+        guard: Guard | None = None,
+        may_lease: Callable[[], bool] = lambda: True,
+        count: Callable[[str, int], object] = lambda _name, _n: None,
+    ) -> None:
+        """``may_lease`` is asked before each lease, without the lock. When it says yes again, the fetchers have to be woken.
+
+        ``count`` is that of the crawl.
+        """
         # constant after construction
         self._turns = turns
         self._book = turns.book
@@ -52,7 +66,8 @@ class HostQueues:
         self._addresses = turns.addresses
         self._guard = guard
         self._may_lease = may_lease
-        self._numbers = count()
+        self._count = count
+        self._numbers = itertools.count()
         self.on_back_off: Callable[[str, float], object] = lambda host, seconds: None  # noqa: ARG005
         """Told, with the lock, of a host that asks for a rest of so many seconds. Replaced before any other thread runs."""
         # guarded by book.lock
@@ -103,6 +118,10 @@ class HostQueues:
             while self._places.in_ring and len(leases) < limit and len(refused) < PASSED_OVER:
                 key = self._places.take()
                 host = self._book.get_locked(key)
+                if (free_at := host.free_at(self._turns.settings, now)) > now:
+                    host.next_start = max(host.next_start, free_at)
+                    self._book.changed_locked(host)
+                    self._count(_LIMITED, 1)
                 if host.ready_at() > now:  # it was put off while it stood in the ring
                     self._turns.place_locked(host, now, quiet=True)
                     self._addresses.after(key)
@@ -245,6 +264,8 @@ class HostQueues:
                     host.next_start = max(host.next_start, now + host.delay(self._turns.settings))
                 elif not (host.running or host.backoffs):  # else it is the next time of another request
                     host.next_start = now
+                if unsent and host.made is not None:
+                    host.made.take_back()
                 self._turns.place_locked(host, now)
             self._totals.uncounted += silent
         if silent:
@@ -273,6 +294,9 @@ class HostQueues:
         host.next_start = max(host.next_start, next_start(now, host.delay(self._turns.settings), host.crawl_delay, 0.0, 0.0))
         self._totals.in_flight += 1
         self._addresses.take(number, host.address)
+        if any(limits_of(self._turns.settings)):
+            host.made = host.made or RequestCount()
+            host.made.add(now)
         self._book.changed_locked(host)
         return Lease(number, host.key, message, robots)
 

@@ -12,6 +12,7 @@ import msgspec
 from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.host import Delayed, Host, OriginRobots
 from larm.frontier.queue_row import QueueRow
+from larm.frontier.request_count import RequestCount
 from larm.frontier.traps.saved import row_of
 from larm.kit.disk.caching_queue import QueueState
 from larm.model.message import URLMessage
@@ -40,6 +41,8 @@ class HostRow(msgspec.Struct, frozen=True, array_like=True):
     frozen: bool = False
     address: str = ""
     errors: int = 0
+    made: list[tuple[float, int]] = []
+    """`RequestCount.state`."""
 
 
 class SavedHost(msgspec.Struct, frozen=True, array_like=True):
@@ -96,6 +99,7 @@ def cut_host(host: Host, wall_minus_monotonic: float, wall: float) -> HostCut:
         host.frozen,
         host.address,
         host.errors,
+        [(over + shift, made) for over, made in host.made.state()] if host.made is not None else [],
     )
     bands = host.queue.snapshots() if isinstance(host.queue, BandedQueue) else {}
     return HostCut(host.key, row, host.queue.snapshot(), host.parked.snapshot(), bands)
@@ -128,3 +132,5 @@ def fill_host(host: Host, saved: SavedHost, wall: float, monotonic: float) -> No
     host.blocked, host.frozen = row.blocked, row.frozen
     host.address = row.address
     host.errors = row.errors
+    if row.made:
+        host.made = RequestCount([(from_wall(over), made) for over, made in row.made])

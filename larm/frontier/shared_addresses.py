@@ -17,6 +17,7 @@ from collections.abc import Callable
 
 from larm.config import Frontier as Settings
 from larm.frontier.host import NEVER
+from larm.frontier.request_count import RequestCount, limits_of
 from larm.seams import Clock
 
 _SWEEP = 10_000
@@ -28,16 +29,23 @@ _WAITS, _EARLY = "politeness/address_waits", "politeness/address_found_busy"
 
 
 class _Address:
-    __slots__ = ("line", "next_start", "out", "turn_at")
+    __slots__ = ("line", "made", "next_start", "out", "turn_at")
 
     def __init__(self) -> None:
         self.next_start = 0.0
         self.out = 0
         """Requests that are out."""
+        self.made: RequestCount | None = None
+        """Requests of this minute and this hour, where they are limited."""
         self.line: deque[str] = deque()
         """Keys of hosts."""
         self.turn_at = NEVER
         """When the first of the line has its turn; `NEVER`: somebody has it, or all requests are out."""
+
+    def is_idle(self, now: float) -> bool:
+        """There is nothing left to know."""
+        busy = self.out or self.line or self.next_start > now
+        return not busy and (self.made is None or self.made.is_over(now))
 
 
 class _Lease:
@@ -54,7 +62,7 @@ class _Lease:
 
 
 class SharedAddresses:
-    """Implements `larm.seams.AddressGate`. A ``delay`` of 0 says that nobody shall wait, so nobody does."""
+    """Implements `larm.seams.AddressGate`. With a ``delay`` of 0 nobody waits, unless ``per_minute`` or ``per_hour`` say so."""
 
     def __init__(self, clock: Clock, settings: Settings, count: Callable[[str, int], object] = lambda _name, _n: None) -> None:
         """``count`` is that of the crawl."""
@@ -218,7 +226,7 @@ class SharedAddresses:
 
     @property
     def _limited(self) -> bool:
-        return self._settings.per_address > 0 and self._settings.delay > 0
+        return self._settings.per_address > 0 and (self._settings.delay > 0 or any(limits_of(self._settings)))
 
     def _stands(self, at: float, ip: str) -> bool:
         address = self._addresses.get(ip)
@@ -231,12 +239,16 @@ class SharedAddresses:
             return now
         if address.out >= self._settings.per_address * self._settings.per_host:
             return NEVER
-        return max(address.next_start, now)
+        limits = [most * self._settings.per_address for most in limits_of(self._settings)]
+        return max(address.next_start, now if address.made is None else address.made.free_at(limits, now))
 
     def _charge(self, lease: _Lease, ip: str, now: float) -> None:
         address = self._address(ip, now)
         address.out += 1
         address.next_start = max(address.next_start, now + self._settings.delay / self._settings.per_address)
+        if any(limits_of(self._settings)):
+            address.made = address.made or RequestCount()
+            address.made.add(now)
         lease.charged.append(ip)
 
     def _set_turn(self, ip: str, address: _Address, now: float) -> None:
@@ -249,7 +261,7 @@ class SharedAddresses:
         found = self._addresses.get(ip)
         if found is None:
             if len(self._addresses) >= self._sweep:
-                busy = {ip: each for ip, each in self._addresses.items() if each.out or each.line or each.next_start > now}
+                busy = {ip: each for ip, each in self._addresses.items() if not each.is_idle(now)}
                 self._addresses, self._sweep = busy, max(_SWEEP, 2 * len(busy))
             found = self._addresses[ip] = _Address()
         return found

@@ -20,6 +20,8 @@ CHANGEABLE = (
     "frontier.delay",
     "frontier.per_host",
     "frontier.per_address",
+    "frontier.per_minute",
+    "frontier.per_hour",
     "frontier.delay_factor",
     "frontier.longest_wait",
     "limits.bytes",

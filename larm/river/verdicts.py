@@ -14,6 +14,7 @@ from larm.filters.visited import VisitedFilter
 from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.host import Host
 from larm.frontier.hosts import HostBook
+from larm.frontier.request_count import limits_of
 from larm.frontier.shared_addresses import SharedAddresses
 from larm.frontier.traps.told import left_at
 from larm.kit.counted import counted
@@ -50,7 +51,8 @@ def live_rows(
         host = book.find_locked(url.host)
         if host is None:
             return [*rows, ("host state", "never seen by this crawl")]
-        return [*rows, *_address_rows(host, settings, addresses), *_host_rows(host, url, settings, book.wall)]
+        rows += [*_address_rows(host, settings, addresses), *_limit_rows(host, settings, book.wall)]
+        return [*rows, *_host_rows(host, url, settings, book.wall)]
 
 
 def queues_of(host: Host) -> dict[int, QueueState[URLMessage]]:
@@ -74,6 +76,18 @@ def _address_rows(host: Host, settings: Config, addresses: SharedAddresses | Non
     place, hosts = addresses.place_of(host.key, host.address) if addresses is not None else (0, 0)
     waits = f": number {place} of {hosts} hosts that wait there for their turn" if place else ""
     return [("IP address", f"{host.address}, whose hosts share a delay (frontier.per_address){waits}")]
+
+
+def _limit_rows(host: Host, settings: Config, wall: Callable[[float], float]) -> list[Row]:
+    limits = limits_of(settings.frontier)
+    if host.made is None or not any(limits):
+        return []
+    names = ("minute", "hour")
+    return [
+        (f"in its {name}", f"{counted(made, 'request')} of {most} (frontier.per_{name}), till {minute(wall(over))}")
+        for name, most, (over, made) in zip(names, limits, host.made.state(), strict=True)
+        if most
+    ]
 
 
 def _host_rows(host: Host, url: Url, settings: Config, wall: Callable[[float], float]) -> list[Row]:
