@@ -22,7 +22,7 @@ from pathlib import Path
 from larm.building.wiring import build_crawl
 from larm.config import load
 from larm.kit.clock import SystemClock
-from larm.recrawl.revisit import page_rows
+from larm.recrawl.page_rows import page_rows
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 

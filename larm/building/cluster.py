@@ -27,7 +27,7 @@ from larm.filters.dated_log import DatedLog
 from larm.kit.clock import boot_time
 from larm.model.message import LOST, URLMessage
 from larm.model.url import BadUrl, URLNormalizer
-from larm.recrawl.revisit import kept_pages, page_rows
+from larm.recrawl.page_rows import kept_pages, page_rows
 from larm.river.steering import Steering
 from larm.storage.log import LINKS_LOG, STORE_LOG
 

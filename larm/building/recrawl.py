@@ -9,7 +9,7 @@ from larm.building.ground import Ground
 from larm.building.mission import Mission, limits_of
 from larm.building.state import PAGES, QUEUES
 from larm.model.message import URLMessage
-from larm.recrawl.revisit import Recrawl
+from larm.recrawl.revisit import Demand, Recrawl
 from larm.river.parts import Frontier
 
 
@@ -17,17 +17,15 @@ def recrawl_of(ground: Ground, mission: Mission, frontier: Frontier, notes: list
     """None: the crawl is still in its first cycle. ``whole``: none may be answered by "not modified"."""
     if not cycle_of(ground, mission):
         return None
+    settings = ground.settings.recrawl
+    demand = Demand(settings.most_gone, settings.share, settings.current, limits_of(ground.settings), whole)
     return Recrawl(
         ground.directory / QUEUES / PAGES,
         _asked_again(mission, frontier),
-        ground.settings.recrawl.most_gone,
+        demand,
         notes.append,
         ground.normalizer.parse,
-        whole=whole,
-        limits=limits_of(ground.settings),
         wall=ground.shared.clock.wall,
-        current=ground.settings.recrawl.current,
-        share=ground.settings.recrawl.share,
         state=ground.header.parts.get(Recrawl.name, {}) if ground.header else {},
     )
 

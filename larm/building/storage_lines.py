@@ -17,7 +17,7 @@ from larm.building.state import GRAPH, LOGS, PAGES, QUEUES, State
 from larm.config import Config, Keep
 from larm.kit.disk.files import is_there
 from larm.recrawl.page_book import PageBook
-from larm.recrawl.revisit import page_rows
+from larm.recrawl.page_rows import page_rows
 from larm.seams import Clock
 from larm.storage.graph import is_complete
 from larm.storage.lines import StorageLines

@@ -58,7 +58,7 @@ from larm.model.message import FRAME, ORDINARY, REDIRECT
 from larm.model.url import BadUrl, Url
 from larm.monitor.rates import minute
 from larm.recrawl.page_book import PageRow
-from larm.recrawl.revisit import page_row, page_rows
+from larm.recrawl.page_rows import page_row, page_rows
 from larm.river.verdicts import refusals_of
 from larm.storage.log import LINKS_LOG
 from larm.storage.pending import read_pending

@@ -22,7 +22,7 @@ from larm.kit.disk.files import is_there
 from larm.kit.disk.twin_table import TwinTable
 from larm.model.forgotten import NO_LONGER, ForgottenPages
 from larm.recrawl.page_book import PageBook
-from larm.recrawl.revisit import page_rows
+from larm.recrawl.page_rows import page_rows
 from larm.storage.pending import drop_pending
 
 

@@ -62,7 +62,7 @@ from larm.model.document import Visit
 from larm.model.file_url import file_url
 from larm.model.forgotten import PART, Forgotten, ForgottenPages, ForgottenPart, forgotten
 from larm.model.url import BadUrl, Url
-from larm.recrawl.revisit import page_rows
+from larm.recrawl.page_rows import page_rows
 from larm.seams import Storage
 from larm.storage.log import LINKS_LOG, STORE_LOG
 from larm.storage.purge import moved_days, purge_logs

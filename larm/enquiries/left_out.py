@@ -30,7 +30,7 @@ from larm.model.region import Globs
 from larm.model.url import BadUrl
 from larm.monitor.rates import size
 from larm.monitor.snapshot import Snapshot
-from larm.recrawl.revisit import cut_pages
+from larm.recrawl.page_rows import cut_pages
 from larm.river.landing import CIRCLE, TOO_MANY
 from larm.storage.log import LINKS_LOG
 

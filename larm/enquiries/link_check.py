@@ -35,7 +35,7 @@ from larm.model.message import START, URLMessage
 from larm.model.url import BadUrl, Url
 from larm.processing.fragments import HTML
 from larm.recrawl.page_book import FORBIDDEN, Answer
-from larm.recrawl.revisit import page_rows
+from larm.recrawl.page_rows import page_rows
 from larm.river.causes import cause_of_status
 
 _MALFORMED = re.compile(r"malformed link (['\"])(.+)\1: (.+)", re.DOTALL)

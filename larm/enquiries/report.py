@@ -21,7 +21,7 @@ from larm.kit.disk.files import is_there
 from larm.kit.logs.log_file import with_parts
 from larm.monitor.history import Moment, history
 from larm.monitor.reporter import LOG
-from larm.recrawl.revisit import page_rows
+from larm.recrawl.page_rows import page_rows
 from larm.river.causes import cause_of_status
 from larm.storage.reader import StoreLog
 

@@ -85,7 +85,7 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     by: str = ""
     """The crawl that has fetched it, where it came with its host from another one; empty: this one."""
     left: bool = False
-    """Its host is another crawl's now; this one has the page still (`larm.recrawl.revisit.kept_pages`)."""
+    """Its host is another crawl's now; this one has the page still (`larm.recrawl.page_rows.kept_pages`)."""
     past: Past | None = None
     """None: it was asked for once, and is no sitemap."""
     asks: str = ""

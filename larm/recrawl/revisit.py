@@ -15,7 +15,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -24,13 +23,13 @@ from typing import Any, NamedTuple
 import msgspec
 import xxhash
 
-from larm.kit.disk.record_table import RecordTable
 from larm.model.cuts import may_be_whole
 from larm.model.document import Visit
 from larm.model.message import UNKNOWN, URLMessage, as_whole
 from larm.model.url import BadUrl, Url
 from larm.recrawl.likely import Likely
-from larm.recrawl.page_book import PageRow, decode_row, part_of
+from larm.recrawl.page_book import PageRow
+from larm.recrawl.page_rows import page_batches
 
 _BATCH = 1000
 _SAMPLE = 0.2
@@ -60,6 +59,21 @@ class _Counted(NamedTuple):
     """Of these, those that it has asked for."""
 
 
+class Demand(NamedTuple):
+    """How a revisit asks for pages, by the settings of its run."""
+
+    most_gone: float = 1.0
+    """The share of a host's pages that are forgotten at once, see `Recrawl.gone`."""
+    share: float = 1.0
+    """Of the pages, those that are asked for, unless all have to come whole."""
+    current: float = 0.0
+    """Seconds for which servers are believed that a page is."""
+    limits: Mapping[str, int] = MappingProxyType({})
+    """How much is read of a page; one that was cut by smaller ones must come whole, too."""
+    whole: bool = False
+    """Some storage has not been given all pages, or other links are followed now, so none may be answered by "not modified"."""
+
+
 class Recrawl:
     """One revisit of a finished crawl. Implements `larm.seams.Stateful`."""
 
@@ -69,42 +83,30 @@ class Recrawl:
         self,
         path: Path,
         starts: Sequence[URLMessage] | None,
-        most_gone: float,
+        demand: Demand,
         note: Callable[[str], None],
         parse: Callable[[str], Url],
         *,
-        whole: bool = False,
-        limits: Mapping[str, int] = MappingProxyType({}),
         wall: Callable[[], float] = lambda: 0.0,
-        current: float = 0.0,
-        share: float = 1.0,
         state: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
-        """``path``: the page book. ``note`` takes lines for people. ``parse`` makes Urls from text.
+        """``path``: the page book. ``note`` takes lines for people. ``parse`` makes Urls from text. ``wall``: the time, as the
+        page book has it. ``state``: what the last run `cut`.
 
         ``starts`` are asked for even if they were never stored; None: the revisit has begun in an earlier run.
-        ``whole``: some storage has not been given all pages, or other links are followed now, so none may be answered by "not
-        modified".
-        ``limits``: how much is read of a page; one that was cut by smaller ones must come whole, too.
-        ``wall``: the time, as the page book has it; ``current``: seconds for which servers are believed that a page is.
-        ``share``: of the pages that are asked for, unless all have to come whole; ``state``: what the last run `cut`.
         """
         # constant after construction
         self._path = path
         self._starts = starts
-        self._most_gone = most_gone
+        self._demand = demand._replace(share=1.0) if demand.whole else demand
         self._note = note
         self._parse = parse
-        self._whole = whole
-        self._limits = limits
         self._wall = wall
         self._now = wall()
-        self._longest = current
-        self._share = 1.0 if whole else share
         # replaced in a step of the gate
         self._begun = msgspec.convert(state, _Begun)
         if starts is not None:
-            self._begun = _Begun(_ALL if self._share == 1 else _FIRST, int(self._now))
+            self._begun = _Begun(_ALL if self._demand.share == 1 else _FIRST, int(self._now))
 
     # -- the rounds
 
@@ -116,7 +118,7 @@ class Recrawl:
     def more(self) -> tuple[Iterator[list[URLMessage]], int]:
         """The next round, in batches, and its number for `go_on`. The page book must have been committed."""
         counted = self._count()
-        room = math.ceil(self._share * counted.known)
+        room = math.ceil(self._demand.share * counted.known)
         size, number = room - counted.asked, _ALL
         if self._begun.round < _SAMPLED and (sample := min(int(room * _SAMPLE), size)) > 0:
             chosen, number = self._sample(sample), _SAMPLED
@@ -124,7 +126,9 @@ class Recrawl:
             chosen = self._best(size, counted.likely)
             if left := counted.known - counted.asked - len(chosen):
                 pages = "1 page was" if left == 1 else f"{left:,} pages were"
-                self._note(f"{pages} not asked for: recrawl.share is {self._share:.4g} (-s recrawl.share=1 asks for all)")
+                self._note(
+                    f"{pages} not asked for: recrawl.share is {self._demand.share:.4g} (-s recrawl.share=1 asks for all)"
+                )
         return self._batches((key, row) for key, row in self._candidates() if key in chosen), number
 
     def go_on(self, number: int) -> None:
@@ -145,7 +149,7 @@ class Recrawl:
     def _rows(self) -> Iterator[tuple[int, PageRow]]:
         """Pages that there were before, and that may have changed. What came later than now came by a clock that was ahead."""
         ahead = self._wall() + _SKEW
-        for batch in _rows(self._path, read_only=True):
+        for batch in page_batches(self._path, read_only=True):
             for key, row in batch:
                 since = row.past.since if row.past else row.fetched
                 before = since < self._begun.at or since > ahead
@@ -185,7 +189,7 @@ class Recrawl:
         """In the first round."""
         if self.goes_on:
             known = row.past.sitemap if row.past else _may_be_sitemap(row)
-            return known or bool(row.cuts and may_be_whole(row.cuts, self._limits))
+            return known or bool(row.cuts and may_be_whole(row.cuts, self._demand.limits))
         return not self._is_current(row)
 
     def due(self) -> Iterator[list[URLMessage]]:
@@ -197,7 +201,7 @@ class Recrawl:
             return
         left = {message.url.fingerprint: message for message in self._starts}
         current = 0
-        for batch in _rows(self._path):
+        for batch in page_batches(self._path):
             old = [(key, row) for key, row in batch if not row.only_moved and (key in left or self._is_due(row))]
             current += 0 if self.goes_on else sum(not row.only_moved for _, row in batch) - len(old)
             if self.goes_on:  # a sitemap of which an earlier larm did not note that it is one tells it by coming whole
@@ -216,20 +220,20 @@ class Recrawl:
             yield [msgspec.structs.replace(message, known=UNKNOWN) for message in left.values()]
 
     def _is_current(self, row: PageRow) -> bool:
-        if self._whole or (row.cuts and may_be_whole(row.cuts, self._limits)):
+        if self._demand.whole or (row.cuts and may_be_whole(row.cuts, self._demand.limits)):
             return False
-        return row.is_current(self._now, self._longest)
+        return row.is_current(self._now, self._demand.current)
 
     def _asked_for(self, rows: Sequence[tuple[int, PageRow]]) -> list[URLMessage]:
         messages = [each for key, row in rows for each in self._messages(key, row)]
-        if not self._whole:
+        if not self._demand.whole:
             return messages
         return [msgspec.structs.replace(each, known=as_whole(each.known or UNKNOWN)) for each in messages]
 
     def _messages(self, key: int, row: PageRow) -> list[URLMessage]:
         """To ask for a page again. By two addresses where an earlier larm took them for one, and so fetched one of them only:
         what was stored for both is replaced by the page that it should have been, or goes if that is gone."""
-        message = row.message(key, self._limits)
+        message = row.message(key, self._demand.limits)
         try:
             own, other = self._parse(row.access), self._parse(row.normalised)
         except BadUrl:
@@ -245,18 +249,18 @@ class Recrawl:
         """
         pages: Counter[str] = Counter()
         lost: dict[str, list[Visit]] = {}
-        for batch in _rows(self._path):
+        for batch in page_batches(self._path):
             for key, row in batch:
                 pages[row.host] += row.stored
                 if row.gone:
                     url = row.message(key).url
                     lost.setdefault(row.host, []).append(Visit(page=url.access, url=url, status=row.gone, gone=True))
         for host, visits in list(lost.items()):
-            if len(visits) > max(self._most_gone * pages[host], 1):
+            if len(visits) > max(self._demand.most_gone * pages[host], 1):
                 del lost[host]
                 self._note(
                     f"{host}: {len(visits)} of {pages[host]} pages are gone; none was forgotten, as that is more than "
-                    f"recrawl.most_gone ({self._most_gone:g}) allows at once"
+                    f"recrawl.most_gone ({self._demand.most_gone:g}) allows at once"
                 )
         return [visit for visits in lost.values() for visit in visits]
 
@@ -265,77 +269,3 @@ def _may_be_sitemap(row: PageRow) -> bool:
     """A page that was fetched once: robots.txt leads there, or its name says so."""
     named = row.referrer.endswith("/robots.txt") or _SITEMAP.search(row.access) is not None
     return named and row.stored and row.past is None
-
-
-def cut_pages(path: Path) -> dict[str, tuple[int, int]]:
-    """By the names of `larm.model.cuts`, how many pages were cut, and the largest limit that one was cut by.
-
-    A crawl may be running. Raises StorageError.
-    """
-    found: dict[str, tuple[int, int]] = {}
-    for _, row in page_rows(path):
-        for name, limit in row.cuts.items() if row.stored else ():
-            count, largest = found.get(name, (0, 0))
-            found[name] = count + 1, max(limit, largest)
-    return found
-
-
-class PageRows:
-    """The rows of a page book, one by one; a crawl may be running. Methods raise StorageError."""
-
-    def __init__(self, path: Path) -> None:
-        # constant after construction
-        self._path = path
-        self._table = RecordTable(path, read_only=True)
-
-    def find(self, key: int) -> PageRow | None:
-        """What is known of a page, by its fingerprint; None: it was never asked for, or has not ended."""
-        return self.kept([key], left=False).get(key)
-
-    def kept(self, keys: Sequence[int], *, left: bool = True) -> dict[int, PageRow]:
-        """Pages whose hosts are another crawl's now, and which this one has still, by fingerprint. Not ``left``: all others."""
-        found = self._table.get_many(keys).values()
-        rows = {each.key: decode_row(each.data, self._path) for each in found}
-        return {key: row for key, row in rows.items() if row.left == left and (row.stored or not left)}
-
-    def of_host(self, host: str) -> Iterator[list[tuple[int, PageRow]]]:
-        """Those of a host, by fingerprint, in their order; all that were committed."""
-        last = -1
-        while records := self._table.of_part(part_of(host), last, _BATCH):
-            last = records[-1].key
-            rows = [(each.key, decode_row(each.data, self._path)) for each in records]
-            yield [(key, row) for key, row in rows if row.host == host and not row.left]
-
-    def close(self) -> None:
-        """A second call does nothing."""
-        self._table.close()
-
-
-def kept_pages(path: Path, keys: Sequence[int]) -> dict[int, PageRow]:
-    """As `PageRows.kept`. Raises StorageError."""
-    with closing(PageRows(path)) as rows:
-        return rows.kept(keys)
-
-
-def page_row(path: Path, key: int) -> PageRow | None:
-    """As `PageRows.find`, for one page."""
-    with closing(PageRows(path)) as rows:
-        return rows.find(key)
-
-
-def page_rows(path: Path, *, left: bool = False) -> Iterator[tuple[int, PageRow]]:
-    """All of them, by fingerprint, in their order; a crawl may be running. Raises StorageError.
-
-    ``left``: also those whose hosts are another crawl's now.
-    """
-    for batch in _rows(path, read_only=True, left=left):
-        yield from batch
-
-
-def _rows(path: Path, *, read_only: bool = False, left: bool = False) -> Iterator[list[tuple[int, PageRow]]]:
-    with closing(RecordTable(path, read_only=read_only)) as table:
-        last = -1
-        while records := table.after(last, _BATCH):
-            last = records[-1].key
-            rows = [(each.key, decode_row(each.data, path)) for each in records]
-            yield [(key, row) for key, row in rows if left or not row.left]

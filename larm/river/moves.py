@@ -50,7 +50,7 @@ from larm.model.document import Visit
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage, decode_messages
 from larm.recrawl.page_book import PageRow, decode_row, encode_row
-from larm.recrawl.revisit import PageRows
+from larm.recrawl.page_rows import PageRows
 from larm.river.move_orders import (
     NAME,
     AnyMoveOrder,

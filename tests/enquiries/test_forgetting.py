@@ -31,7 +31,7 @@ from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.record_table import RecordTable
 from larm.model.document import Visit
 from larm.recrawl.page_book import PageBook
-from larm.recrawl.revisit import kept_pages, page_rows
+from larm.recrawl.page_rows import kept_pages, page_rows
 from larm.storage.index import IndexStorage
 from larm.testing.replies import Reply, html
 from larm.testing.web import SyntheticWeb

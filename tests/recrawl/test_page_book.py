@@ -10,7 +10,8 @@ from larm.model.message import UNKNOWN
 from larm.model.url import URLNormalizer
 from larm.processing.directives import of_header
 from larm.recrawl.page_book import PageBook, encode_row
-from larm.recrawl.revisit import PageRows, Recrawl, page_rows
+from larm.recrawl.page_rows import PageRows, page_rows
+from larm.recrawl.revisit import Demand, Recrawl
 from larm.testing.clock import FakeClock
 from tests.storage.pages import page, url
 
@@ -120,7 +121,7 @@ def test_a_page_came_when_it_was_sent_and_not_when_it_was_unchanged(tmp_path: Pa
 
 
 def recrawl(directory: Path) -> Recrawl:
-    return Recrawl(directory / "pages.db", [], 1.0, lambda _: None, URLNormalizer().parse)
+    return Recrawl(directory / "pages.db", [], Demand(), lambda _: None, URLNormalizer().parse)
 
 
 def test_a_page_is_current_as_long_as_its_server_says_and_is_believed(tmp_path: Path) -> None:

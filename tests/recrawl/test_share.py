@@ -13,8 +13,9 @@ from larm.model.message import UNKNOWN, as_whole
 from larm.model.url import URLNormalizer
 from larm.recrawl.likely import Likely
 from larm.recrawl.page_book import PageBook, PageRow
+from larm.recrawl.page_rows import page_rows
 from larm.recrawl.past import Past, claim
-from larm.recrawl.revisit import Recrawl, page_rows
+from larm.recrawl.revisit import Demand, Recrawl
 from larm.testing.clock import FakeClock
 from tests.storage import pages
 
@@ -65,7 +66,7 @@ class Crawl:
         state = resumed if isinstance(resumed, dict) else {}
         starts = [] if resumed is None else None
         wall = self.clock.wall
-        return Recrawl(self.path, starts, 1.0, self.notes.append, PARSE, share=share, wall=wall, state=state)
+        return Recrawl(self.path, starts, Demand(share=share), self.notes.append, PARSE, wall=wall, state=state)
 
     def round(self, recrawl: Recrawl, *changed: str) -> list[str]:
         """The next one; the pages that it asks for are answered."""
@@ -235,7 +236,13 @@ def test_later_rounds_ask_for_whole_pages_where_something_new_has_to_see_them(tm
     begun = some.recrawl(0.5)
     list(begun.due())
     again = Recrawl(
-        some.path, None, 1.0, some.notes.append, PARSE, whole=True, share=0.5, wall=some.clock.wall, state=begun.cut(last=True)
+        some.path,
+        None,
+        Demand(share=0.5, whole=True),
+        some.notes.append,
+        PARSE,
+        wall=some.clock.wall,
+        state=begun.cut(last=True),
     )
     batches, _ = again.more()
     known = [message.known for batch in batches for message in batch]

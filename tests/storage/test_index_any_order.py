@@ -36,7 +36,7 @@ from larm.model.message import Known
 from larm.model.url import Url, URLNormalizer
 from larm.recrawl import page_book
 from larm.recrawl.page_book import PageBook
-from larm.recrawl.revisit import Recrawl
+from larm.recrawl.revisit import Demand, Recrawl
 from larm.storage.index import IndexStorage
 from larm.storage.pending import Pending, read_pending
 from larm.testing.clock import FakeClock
@@ -252,7 +252,7 @@ class Process:
         self.save()
 
     def recrawl(self) -> Recrawl:
-        return Recrawl(self.pages, [], 1.0, lambda _: None, PARSE)
+        return Recrawl(self.pages, [], Demand(), lambda _: None, PARSE)
 
     def fetch(self, name: str, known: Known | None) -> None:
         answer, address = self.story.web[name], url(name)

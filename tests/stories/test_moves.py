@@ -24,7 +24,7 @@ from larm.kit.threads.workers import Workers
 from larm.model.message import UNKNOWN, URLMessage
 from larm.model.url import URLNormalizer
 from larm.recrawl.page_book import PageRow, encode_row
-from larm.recrawl.revisit import page_rows
+from larm.recrawl.page_rows import page_rows
 from larm.river.crawl import Crawl
 from larm.river.moves import Moves
 from larm.river.orders import Add, Set
