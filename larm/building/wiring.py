@@ -6,7 +6,6 @@ The files beside it name the classes behind the seams: `ground` (what all else s
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,17 +15,18 @@ from larm.agents.files import IDENTITY
 from larm.building.archives import about_archives, archive_scope, archives_of, offline, open_catalogue, paths_of
 from larm.building.fetchers import address_rule, archive_pool, fetcher_pool
 from larm.building.following import following_of, has_changed, note_of, noted
-from larm.building.frontier import frontier_of, order_of, standing_of
+from larm.building.frontier import frontier_of, order_of
 from larm.building.ground import Ground, ground_of, steering_of
-from larm.building.marker import Marker, forget, permit, refuse_to_begin, set_marker
-from larm.building.mission import Mission, StoragesApart, limits_of, mission_of, notes_of, storages_apart
+from larm.building.ledger import ledger_of
+from larm.building.marker import forget, permit, refuse_to_begin, set_marker
+from larm.building.mission import Mission, limits_of, mission_of, notes_of, storages_apart
 from larm.building.named_parts import check, traps_are_told, wants_text
 from larm.building.observers import observers_of
 from larm.building.own_fields import about_fields
 from larm.building.readers import Processors, air_of, memory_budget
 from larm.building.reading import reading_of
-from larm.building.recrawl import cycle_of, recrawl_of
-from larm.building.scoping import Scope, scope_of
+from larm.building.recrawl import recrawl_of
+from larm.building.scoping import scope_of
 from larm.building.sealing import Sealing
 from larm.building.start_folders import file_rules
 from larm.building.state import (
@@ -47,12 +47,9 @@ from larm.config import Config
 from larm.control.cluster import Cluster
 from larm.duplicates.novelty import NoveltyJudge
 from larm.errors import UsageError
-from larm.fetching.addresses import AddressRule
 from larm.fetching.pool import FetcherPool
 from larm.filters.dated_log import DatedLog
 from larm.filters.scope import StartScope
-from larm.frontier.checkpoint import Following, Header
-from larm.frontier.queue_row import EMPTY
 from larm.index.swap import put_back
 from larm.kit.clock import SystemClock
 from larm.kit.disk.lock import DirectoryLock
@@ -75,7 +72,7 @@ from larm.river.recent import Recent
 from larm.river.starts import StartWatch
 from larm.river.steering import Hands, Steering
 from larm.river.unloading import Unloader
-from larm.seams import Clock, CrawlOrder, Stateful
+from larm.seams import Clock, CrawlOrder
 from larm.storage.lines import StorageLines
 from larm.version import VERSION
 
@@ -131,13 +128,13 @@ def build_crawl(
         marker = set_marker(directory, VERSION, saved=state.header is not None)
         ground = ground_of(settings, directory, state, marker, clock, undo, sealing)
         ground.notes.extend([*retained, *about_fields(settings, directory)])
-        return _assemble(ground, lock, marker, ahead)
+        return _assemble(ground, lock, ahead)
     except BaseException:
         close_all(undo)
         raise
 
 
-def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: HelperProcess | None) -> Crawl:
+def _assemble(ground: Ground, lock: DirectoryLock, ahead: HelperProcess | None) -> Crawl:
     """From the source of the river to its mouth."""
     settings, shared, header, notes = ground.settings, ground.shared, ground.header, list[str]()
     memory = memory_budget(settings, careful=ground.suspects.killed)
@@ -207,17 +204,17 @@ def _assemble(ground: Ground, lock: DirectoryLock, marker: Marker, ahead: Helper
 
     reading = reading_of(ground, mission, frontier.queues, pool, unloader, memory, ahead)
     moves = _moves(ground, frontier, steering, lines)
-    checkpointer = _checkpointer(
-        ground,
-        mission,
-        frontier,
-        lines,
-        apart,
-        addresses,
-        scope,
-        noted(following, changed=others, again=mission.again),
-        [steering, moves, *([node] if node else ()), *([recrawl] if recrawl else ())],
-        marker,
+    starts = scope if isinstance(scope, StartScope) else None
+    checkpointer = Checkpointer(
+        shared=shared,
+        frontier=frontier,
+        logs=ground.logs,
+        lines=lines,
+        ledger=ledger_of(
+            ground, mission, frontier, apart, met=addresses.met, following=noted(following, changed=others, again=mission.again)
+        ),
+        scope=starts,
+        parts=[each for each in (steering, moves, node, recrawl, starts) if each is not None],
     )
     checkpointer.on_saved += [moves.work, pool.wake_one]
     _follow_changes(steering, frontier, lander, allowance, alone=node is None)
@@ -321,47 +318,6 @@ def _lander(ground: Ground, frontier: Frontier, order: CrawlOrder | None, memory
         recall=frontier.chain.recall,
         limits=limits_of(settings),
         text=text,
-    )
-
-
-def _checkpointer(  # noqa: PLR0917
-    ground: Ground,
-    mission: Mission,
-    frontier: Frontier,
-    lines: StorageLines,
-    apart: StoragesApart,
-    addresses: AddressRule,
-    scope: Scope | None,
-    following: Following,
-    parts: Sequence[Stateful],
-    marker: Marker,
-) -> Checkpointer:
-    starts = scope if isinstance(scope, StartScope) else None
-    header = Header(
-        incoming=EMPTY,
-        counters={},
-        logs={},
-        storages={name: dict(position) for name, position in apart.absent.items()},
-        scope_hosts=[],
-        restrict_to=ground.settings.crawl.restrict_to,
-        start_urls=list(mission.start_urls),
-        cycle=cycle_of(ground, mission),
-        missed=apart.missed(again=mission.again),
-        following=following,
-        parts=ground.header.parts if ground.header else {},
-    )
-    return Checkpointer(
-        shared=ground.shared,
-        frontier=frontier,
-        logs=ground.logs,
-        lines=lines,
-        file=ground.state.file,
-        header=header,
-        met=addresses.met,
-        scope=starts,
-        parts=[*parts, *([starts] if starts else ())],
-        begun=None if marker.saved else lambda: set_marker(ground.directory, VERSION, saved=True),
-        standing=lambda: standing_of(ground, frontier),
     )
 
 

@@ -11,6 +11,7 @@ Owned by `larm.river.crawl`; runs on the tick thread, and on the main thread at 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -35,6 +36,21 @@ class Saved(msgspec.Struct, frozen=True):
     """Bytes of state written."""
 
 
+class Ledger(NamedTuple):
+    """Where checkpoints are written, and what they say of a run beside the state of its parts."""
+
+    file: CheckpointFile
+    header: Header
+    """What of it is the same in all checkpoints of the run, and what is not in this run: the last positions of storages that it
+    leaves out, and what `Stateful` parts said in earlier runs."""
+    met: Callable[[], dict[str, list[str]]]
+    """See `Header`."""
+    standing: Callable[[], Standing | None] = lambda: None
+    """What the last checkpoint of a run has for the start of the next one."""
+    begun: Callable[[], object] = lambda: None
+    """Called when the first checkpoint of the run is on the disk."""
+
+
 class Checkpointer:
     """Knows every part that has state; no part knows it."""
 
@@ -45,34 +61,21 @@ class Checkpointer:
         frontier: Frontier,
         logs: LogBook,
         lines: StorageLines,
-        file: CheckpointFile,
-        header: Header,
-        met: Callable[[], dict[str, list[str]]],
+        ledger: Ledger,
         scope: StartScope | None = None,
         parts: Sequence[Stateful] = (),
-        begun: Callable[[], object] | None = None,
-        standing: Callable[[], Standing | None] = lambda: None,
     ) -> None:
-        """``header``: what of it is the same in all checkpoints of a run, and what is not in this run: the last positions of
-        storages that it leaves out, and what `Stateful` parts said in earlier runs.
-
-        ``met``: see `Header`. ``parts``: all others that have state. ``begun`` is called when the first checkpoint of the crawl
-        is on the disk.
-        """
+        """``parts``: all others that have state."""
         # constant after construction
         self._clock, self._counters, self._gate = shared.clock, shared.counters, shared.gate
         self._incoming, self._book, self._seen = frontier.incoming, frontier.book, frontier.seen
         self._logs = logs
         self._lines = lines
-        self._file = file
-        self._header = header
-        self._met = met
+        self._file, self._header, self._met, self._standing, self._begun = ledger
         self._scope = scope
         self._parts = parts
-        self._standing = standing
         # only the saving thread
-        self._begun = begun
-        self._states = dict(header.parts)
+        self._states = dict(ledger.header.parts)
         self._lost = False
         self.last = Saved(0.0, 0.0, 0)
         self.begun = 0
@@ -144,9 +147,8 @@ class Checkpointer:
         )
         size = self._file.write(header, hosts, fresh, retired, mail, standing)
         self._lost = False
-        if self._begun is not None:
+        if not self.done:
             self._begun()
-            self._begun = None
         self._seen.apply(fresh, epoch)
         self._book.trim()
         for part in self._parts:

@@ -28,7 +28,7 @@ from larm.kit.threads.tally import Tally
 from larm.kit.threads.workers import Workers
 from larm.model.document import Visit
 from larm.model.message import URLMessage, decode_messages, encode_messages
-from larm.river.checkpointer import Checkpointer
+from larm.river.checkpointer import Checkpointer, Ledger
 from larm.storage.lines import StorageLines
 from larm.storage.pipeline import StorageLine
 from larm.testing.clock import FakeClock
@@ -85,20 +85,22 @@ class River:
             frontier=cast("Any", SimpleNamespace(incoming=self.incoming, book=self.book, seen=self.seen)),
             logs=self.logs,
             lines=StorageLines([self.line]),
-            file=self.file,
-            header=Header(
-                EMPTY,
-                counters={},
-                logs={},
-                storages={"index": {"generation": 7}},
-                scope_hosts=[],
-                restrict_to="",
-                start_urls=["http://a/"],
-                cycle=2,
-                missed=["index"],
-                parts={"outbox": {"sent": 1}, "schedule": {"due": 5}},
+            ledger=Ledger(
+                self.file,
+                Header(
+                    EMPTY,
+                    counters={},
+                    logs={},
+                    storages={"index": {"generation": 7}},
+                    scope_hosts=[],
+                    restrict_to="",
+                    start_urls=["http://a/"],
+                    cycle=2,
+                    missed=["index"],
+                    parts={"outbox": {"sent": 1}, "schedule": {"due": 5}},
+                ),
+                lambda: {"a": ["10.0.0.1"]},
             ),
-            met=lambda: {"a": ["10.0.0.1"]},
             scope=Scope(),
             parts=[self.outbox],
         )
