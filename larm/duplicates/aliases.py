@@ -19,15 +19,15 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
-import xxhash
 
 from larm import config
 from larm.duplicates.likeness import distance, likeness
 from larm.duplicates.novelty import own_text
-from larm.duplicates.row import AliasRow, decode_row, encode_row, letter_hash, pack, same_text, unpack
+from larm.duplicates.row import AliasRow, decode_row, letter_hash, pack, same_text, unpack
+from larm.duplicates.view import View, waits_for
 from larm.errors import StorageError
 from larm.kit.disk.twin_table import Entry, TwinTable
 from larm.model.crawl_hash import text_hash
@@ -39,7 +39,6 @@ _FAR = 20
 """Bits in which the simhashes of texts differ at most of which half is the same (17 are to be expected)."""
 _TOGETHER, _MOST = 64, 4_000_000
 """Visits, and bytes of them, looked at together: each call of numpy or SQLite costs milliseconds beside busy threads."""
-_WAITING = 1000  # another seed than those of the bands
 
 
 _RULE = 2
@@ -109,7 +108,7 @@ class Aliases:
                 read[id(visit)] = _row(visit, visit.document, made)
         again = self._take_out(visits, read)
         rows = [row for row in read.values() if not again.get(row.key)]
-        view = _View(self._open_table(), rows, [visit for visit in visits if not again.get(_key(visit))])
+        view = View(self._open_table(), rows, [visit for visit in visits if not again.get(_key(visit))])
         if not view.special:
             return self._settle_new(visits, read, view, again)
         out: list[Visit] = []
@@ -119,7 +118,7 @@ class Aliases:
                 out += [each for visit in some for each in self._settle_alone(visit, read.get(id(visit)), again)]
             else:
                 rows = [read[id(visit)] for visit in some if id(visit) in read and not again.get(_key(visit))]
-                out += self._settle_new(some, read, _View(self._open_table(), rows, some), again)
+                out += self._settle_new(some, read, View(self._open_table(), rows, some), again)
         return out
 
     def _take_out(self, visits: Sequence[Visit], read: Mapping[int, AliasRow]) -> dict[int, AliasRow | None]:
@@ -139,7 +138,7 @@ class Aliases:
         return {key: row for key, row in again.items() if key not in followed}
 
     def _settle_new(
-        self, visits: Sequence[Visit], read: Mapping[int, AliasRow], view: _View, again: Mapping[int, AliasRow | None]
+        self, visits: Sequence[Visit], read: Mapping[int, AliasRow], view: View, again: Mapping[int, AliasRow | None]
     ) -> list[Visit]:
         """``again``: see `_take_out`."""
         out: list[Visit] = []
@@ -188,7 +187,7 @@ class Aliases:
             made |= zip(map(id, missing), fingerprints(texts, self._memory), strict=True)
         return [made[id(visit)] for visit in pages]
 
-    def _lead(self, view: _View, key: int, row: AliasRow) -> AliasRow | None:
+    def _lead(self, view: View, key: int, row: AliasRow) -> AliasRow | None:
         """The page that this one is an alias of, None if it is to lead."""
         if row.canonical and row.canonical != key:
             named = view.get(row.canonical)
@@ -202,7 +201,7 @@ class Aliases:
                 return each.row
         return None
 
-    def _head(self, view: _View, row: AliasRow) -> AliasRow | None:
+    def _head(self, view: View, row: AliasRow) -> AliasRow | None:
         """The page that this one, which leads, is nearly the same as: the most alike of those that are the first of a group."""
         best, most = None, 0.0
         for each in view.leads(*row.bands):
@@ -218,7 +217,7 @@ class Aliases:
             self._count(NEAR, 1)
         return best
 
-    def _enter(self, view: _View, visit: Visit, row: AliasRow, out: list[Visit]) -> AliasRow | None:
+    def _enter(self, view: View, visit: Visit, row: AliasRow, out: list[Visit]) -> AliasRow | None:
         """Into the table, and, unless it is an alias, into the index. The page that it is like, if there is one."""
         lead = self._lead(view, row.key, row)
         if lead is not None:
@@ -248,7 +247,7 @@ class Aliases:
             return [msgspec.structs.replace(visit, group=known.group)]  # it leads on
         if old is not None:
             table.remove([old.key])
-        view = _View(table, [row], [visit])
+        view = View(table, [row], [visit])
         self._enter(view, visit, row, out)
         view.write()
         if (old is not None or row.key in again) and not out:
@@ -282,7 +281,7 @@ class Aliases:
         """One that was an alias, as though it had just come."""
         table, before = self._open_table(), len(out)
         table.remove([row.key])
-        view = _View(table, [row], [])
+        view = View(table, [row], [])
         self._enter(view, visit, row, out)
         view.write()
         self._count(PROMOTED, len(out) - before)
@@ -319,7 +318,7 @@ class Aliases:
         table = self._open_table()
         first = table.get_many([key])[key].first
         lead, seen = decode_row(table.get_many([first])[first].data), {key, first}
-        while waiting := {each for _, each in table.find([_waits_for(key)])} - seen:
+        while waiting := {each for _, each in table.find([waits_for(key)])} - seen:
             seen |= waiting
             for entry in table.get_many(waiting).values():
                 other = decode_row(entry.data)
@@ -335,73 +334,6 @@ class Aliases:
         if self._table is None:
             raise StorageError(f"{self._path}: the table of aliases was not opened")
         return self._table
-
-
-class _Lead(NamedTuple):
-    key: int
-    first: int
-    row: AliasRow
-
-
-class _View:
-    """What the table says about some pages, asked at once, and what is to be added to it."""
-
-    def __init__(self, table: TwinTable, rows: Sequence[AliasRow], visits: Sequence[Visit]) -> None:
-        self._table = table
-        self._by_mark: dict[int, list[int]] = {}
-        self._rows: dict[int, AliasRow] = {}  # that were decoded
-        self._new: list[Entry] = []
-        own = [visit.url.fingerprint for visit in visits if visit.url is not None]
-        waits = {row.key: _waits_for(row.key) for row in rows}
-        marks = {*waits.values(), *[mark for row in rows for mark in (*row.exact, *row.bands)]}
-        for mark, key in table.find(marks) if marks else ():
-            self._by_mark.setdefault(mark, []).append(key)
-        naming = {row.key: row.canonical for row in rows if row.canonical not in (0, row.key)}
-        wanted = {*own, *naming.values(), *(key for keys in self._by_mark.values() for key in keys)}
-        self._entries = table.get_many(wanted) if wanted else {}
-        leads = {entry.first for entry in self._entries.values()} - self._entries.keys()
-        if leads:
-            self._entries |= table.get_many(leads)
-        twice = {key for key, times in Counter(own).items() if times > 1}
-        waited_for = {key for key, mark in waits.items() if mark in self._by_mark}
-        self.special = {*naming, *naming.values(), *waited_for, *twice, *(key for key in own if key in self._entries)}
-        """Pages that are not new, or have to do with a canonical address: to be settled one by one."""
-
-    def get(self, key: int) -> _Lead | None:
-        entry = self._entries.get(key)
-        if entry is None:
-            return None
-        if (row := self._rows.get(key)) is None:
-            row = self._rows[key] = decode_row(entry.data)
-        return _Lead(entry.key, entry.first, row)
-
-    def leads(self, *marks: int) -> list[_Lead]:
-        known = self._by_mark
-        keys = dict.fromkeys([key for mark in marks if mark in known for key in known[mark]])
-        return [lead for key in keys if (lead := self.get(key)) is not None]
-
-    def awaited(self, key: int) -> bool:
-        """Others named this one, of ``rows``, before it was there."""
-        return _waits_for(key) in self._by_mark
-
-    def put(self, row: AliasRow, first: int) -> None:
-        """One that leads is found by its marks, and by the address that it names and that is not there yet. Of a group only the
-        first one is found by its bands."""
-        marks: tuple[int, ...] = ()
-        if first == row.key:
-            marks = tuple(dict.fromkeys((*row.exact, *(() if row.group else row.bands))))
-            if row.visit:
-                marks += (_waits_for(row.canonical),)
-        entry = Entry(row.key, first, encode_row(row), marks)
-        self._entries[row.key] = entry
-        self._rows[row.key] = row
-        self._new.append(entry)
-        for mark in marks:
-            self._by_mark.setdefault(mark, []).append(row.key)
-
-    def write(self) -> None:
-        self._table.put(self._new, new=True)
-        self._new = []
 
 
 def _row(visit: Visit, document: Document, made: Fingerprint) -> AliasRow:
@@ -429,11 +361,6 @@ def _careless(row: AliasRow, lead: AliasRow) -> bool:
     """All pages of some sites name the home page as the canonical one of all. It is believed where it says much the same."""
     home = lead.access.count("/") == 3 and lead.access.endswith("/")
     return home and likeness(row.sketch, lead.sketch) < 0.5
-
-
-def _waits_for(key: int) -> int:
-    """The mark of who names a page that is not there;"""
-    return xxhash.xxh3_64_intdigest(key.to_bytes(8), seed=_WAITING) >> 1
 
 
 def _key(visit: Visit) -> int:
