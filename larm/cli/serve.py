@@ -140,7 +140,7 @@ def serve(
             directories, root, settings.search, others, members, agents=_agents(settings, remote_token, cluster=cluster)
         )
     closed = "files in it are shown to nobody who is not signed in; --peer NAME --share FOLDER opens a folder"
-    for note in (*notes, *(f"{each.name}: {closed}" for each in served.public.closed() if public_search)):
+    for note in (*notes, *(f"{each.name}: {closed}" for each in served.all() if public_search and not served.is_open(each))):
         say(note)
     app = application(
         served,

@@ -15,8 +15,9 @@ from starlette.responses import Response
 
 from larm.errors import LarmError, UsageError
 from larm.storage.reader import StoreLog
-from larm.web.directories import Served, directories_of
+from larm.web.directories import Served
 from larm.web.page import message, page
+from larm.web.public_view import directories_of
 from larm.web.search_desk import SearchDesk
 
 _SEALED: Mapping[str, str] = {

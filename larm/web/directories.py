@@ -9,8 +9,6 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from starlette.requests import Request
-
 from larm.building.marker import MARKER
 from larm.building.searching import opener
 from larm.config import Search
@@ -18,14 +16,6 @@ from larm.errors import StorageError
 from larm.kit.disk.files import is_there
 from larm.seams import Searcher
 from larm.search.shared import SharedSearcher
-from larm.web.public_view import PublicView
-
-
-def directories_of(request: Request) -> Directories | PublicView:
-    """What who asks may see of them."""
-    state = request.app.state
-    directories: Directories = state.directories
-    return directories.public if state.access.is_stranger(request) else directories
 
 
 class Served:
@@ -65,11 +55,10 @@ class Directories:
         self.remotes = tuple(remotes)
         self.peers = tuple(peers)
         self._opener = opener(search)
-        self._published = published
+        self.published = published
+        self._shared = shared
         self._more = more
         self._agents = agents
-        self.public = PublicView(self, shared, published)
-        """The same, for who is not signed in."""
         self._named = [path.absolute() for path in named]
         self._lock = threading.Lock()
         # guarded by self._lock
@@ -93,12 +82,16 @@ class Directories:
     def searchers(self, names: Iterable[str] = ()) -> list[Searcher]:
         """Of all, or of those with these names; here and elsewhere."""
         wanted = set(names)
-        found = [*(self._published(each) for each in self.all()), *self.machines(), *self.peers]
+        found = [*(self.published(each) for each in self.all()), *self.machines(), *self.peers]
         return [each for each in found if each.name in wanted] if wanted else found
 
     def machines(self) -> list[Searcher]:
         """Those of the user elsewhere, and further parts of the crawls that are here."""
         return [*self.remotes, *self._agents([each.path for each in self.all()])]
+
+    def is_open(self, served: Served) -> bool:
+        """Everybody may see all of it: it has no files, or those of a share."""
+        return self._shared(served) or not served.searcher.has_files
 
     def are_far(self, searchers: Iterable[Searcher]) -> bool:
         """Whether other machines are among them."""

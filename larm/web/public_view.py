@@ -7,35 +7,33 @@ Implements what `larm.web.directories.Directories` answers about searching.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 import msgspec
+from starlette.requests import Request
 
 from larm.model.findings import Asked, Findings, WordStatistics
 from larm.seams import Searcher
 from larm.search.web_pages import WebPages
+from larm.web.directories import Directories, Served
 
-if TYPE_CHECKING:
-    from larm.web.directories import Directories, Served
+
+def directories_of(request: Request) -> Directories | PublicView:
+    """What who asks may see of them."""
+    state = request.app.state
+    directories: Directories = state.directories
+    return PublicView(directories) if state.access.is_stranger(request) else directories
 
 
 class PublicView:
     """Constant after construction."""
 
-    def __init__(self, whole: Directories, shared: Callable[[Served], bool], published: Callable[[Served], Searcher]) -> None:
-        """``shared``: its files are for everybody, at the addresses that its ``published`` searcher shows."""
+    def __init__(self, whole: Directories) -> None:
         self._whole = whole
-        self._shared = shared
-        self._published = published
 
     def all(self) -> list[Served]:
         """Those of which everybody may see all."""
-        return [each for each in self._whole.all() if self._is_open(each)]
-
-    def closed(self) -> list[Served]:
-        """Those whose files nobody sees here."""
-        return [each for each in self._whole.all() if not self._is_open(each)]
+        return [each for each in self._whole.all() if self._whole.is_open(each)]
 
     def named(self, names: Iterable[str]) -> list[Served]:
         """Of these, those with these names."""
@@ -46,7 +44,8 @@ class PublicView:
         """Of all, or of those with these names; here and elsewhere."""
         wanted = set(names)
         found: list[Searcher] = [
-            _Discreet(self._published(each) if self._is_open(each) else WebPages(each.searcher)) for each in self._whole.all()
+            _Discreet(self._whole.published(each) if self._whole.is_open(each) else WebPages(each.searcher))
+            for each in self._whole.all()
         ]
         found += [_Discreet(WebPages(each)) for each in self._whole.machines()]
         found += self._whole.peers
@@ -55,9 +54,6 @@ class PublicView:
     def are_far(self, searchers: Iterable[Searcher]) -> bool:
         """Whether other machines are among them."""
         return self._whole.are_far(searchers)
-
-    def _is_open(self, served: Served) -> bool:
-        return self._shared(served) or not served.searcher.has_files
 
 
 class _Discreet:

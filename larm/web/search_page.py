@@ -17,10 +17,10 @@ from larm.model.hit import Hit
 from larm.seams import Searcher
 from larm.search.query import LONGEST
 from larm.search.results import Results
-from larm.web.directories import directories_of
 from larm.web.facet_rows import FACETS, facet_rows
 from larm.web.gatherings import Gatherings
 from larm.web.page import can_recommend, is_registrar, message, page, text_of
+from larm.web.public_view import directories_of
 from larm.web.search_desk import PATIENCE, BusyError, SearchDesk
 
 _SHOWN = 10
