@@ -40,6 +40,7 @@ from larm.kit.garbage import collect_rarely
 from larm.kit.logs.log_book import LogBook
 from larm.kit.threads.tally import Tally
 from larm.model.message import URLMessage
+from larm.model.outcome import Timing
 from larm.model.url import URLNormalizer
 from larm.seams import Filter
 
@@ -122,7 +123,7 @@ class Bench:
         """Lease and release; the first of each host is its robots.txt."""
         leases = self.queues.lease(most)
         for lease in leases:
-            self.queues.release(lease, 0.0, lambda host: NOTHING)  # noqa: ARG005
+            self.queues.release(lease, Timing(), lambda host: NOTHING)  # noqa: ARG005
             if lease.robots:
                 self.arrivals.append(Arrival(lease.host, "http", ALLOW_ALL))
         arrivals, self.arrivals = self.arrivals, []

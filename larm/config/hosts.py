@@ -37,6 +37,8 @@ class Frontier(Section, frozen=True):
     per_minute: Count = 0  # requests to a host, robots.txt and redirects among them, and ``per_address`` times as many to the
     # hosts of one IP address (LARM-105); 0: as many as the delay allows, which is the limit that most owners mean
     per_hour: Count = 0  # the same of an hour
+    bytes_per_hour: ByteSize = ByteSize(0)  # and of what is received, as it came: who pays for traffic means this. Of an
+    # hour: of a second it would say again what the delay says, of a run it would leave pages away that are wanted
     delay_factor: Factor = 1.0  # a slow answer means a busy host: wait as long again
     health: Positive = 5  # time-outs until a host is given up (LARM-63)
     errors: Positive = 50  # by so many do errors (400 or more, but 404 and 410) outnumber other answers where a host is

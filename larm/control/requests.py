@@ -57,7 +57,7 @@ class HostLine(msgspec.Struct, frozen=True):
     host: str
     state: str
     """blocked, moving (to another crawl, or from one), given up, left alone (it asked for that), errors (it has little else to
-    answer, and is asked less often), robots.txt, fetching, at its limit (of requests in a minute or an hour), waiting (for its
+    answer, and is asked less often), robots.txt, fetching, at its limit (of requests or bytes), waiting (for its
     delay), in line (others of its IP address come first), ready or done."""
     queued: int
     """URLs that wait here."""

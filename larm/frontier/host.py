@@ -113,7 +113,7 @@ class Host:
         self.address = ""
         """IP address of its last connection; empty: there was none, or it is no host of the network."""
         self.made: RequestCount | None = None
-        """Requests of this minute and this hour; None: nobody limits them, or there was none."""
+        """What it had of this minute and this hour; None: nobody limits that, or there was nothing."""
         self.traps: HostTraps | None = None
         """What its addresses are worth; None: none has come in yet."""
 
@@ -151,7 +151,7 @@ class Host:
         return self.unread >= _UNREAD and self.traps is not None and self.traps.wary
 
     def free_at(self, settings: Settings, now: float) -> float:
-        """When the next request is within ``frontier.per_minute`` and ``per_hour``; ``now``: at once."""
+        """When the next request is within the limits of `limits_of`; ``now``: at once."""
         return now if self.made is None or self.key == FILES else self.made.free_at(limits_of(settings), now)
 
     @property

@@ -26,10 +26,10 @@ from larm.frontier.turns import Turns
 from larm.kit.disk.caching_queue import CachingQueue
 from larm.model.lease import Lease
 from larm.model.message import URLMessage
-from larm.model.outcome import Fetched
+from larm.model.outcome import Fetched, Timing
 
 _LIMITED = "politeness/limit_waits"
-"""Counter: leases that were put off as their host has had all requests of its minute or its hour."""
+"""Counter: leases that were put off as their host has had all requests of its minute or its hour, or all bytes."""
 ENOUGH = 256
 """URLs: one for each transfer, as the defaults are."""
 
@@ -190,13 +190,13 @@ class HostQueues:
 
     # -- back
 
-    def release(self, lease: Lease, seconds: float, decide: Callable[[Host], Decision]) -> Decision:
-        """The request has ended, ``seconds`` after it began; ``decide`` says, under the lock, what follows for URL and host."""
+    def release(self, lease: Lease, timing: Timing, decide: Callable[[Host], Decision]) -> Decision:
+        """The request has ended; ``decide`` says, under the lock, what follows for URL and host."""
         with self._book.lock:
             host = self._book.get_locked(lease.host)
             answered = lease.number in host.pending
             host.unread -= answered
-            self._end_locked(host, lease)
+            self._end_locked(host, lease, timing.received)
             now = self._clock.monotonic()
             decision = decide(host)
             if decision.unreachable:
@@ -204,7 +204,7 @@ class HostQueues:
             if decision.retry:
                 again = msgspec.structs.replace(lease.message, tries=lease.message.tries + 1)
                 heapq.heappush(host.delayed, Delayed(now + decision.wait, next(self._numbers), again))
-            silent = 0 if answered else self._settle_locked(host, now, seconds, decision)
+            silent = 0 if answered else self._settle_locked(host, now, timing.seconds, decision)
             self._turns.place_locked(host, now, quiet=not answered)  # else the caller has a transfer free, and will lease next
         if silent:
             self._tally.fall(silent)
@@ -216,7 +216,7 @@ class HostQueues:
         with self._book.lock:
             now = self._clock.monotonic()
             for lease, outcome in ended:
-                host = self._pending_locked(lease)
+                host = self._pending_locked(lease, outcome.timing.received)
                 host.unread += 1
                 self._settle_locked(host, now, outcome.timing.seconds, NOTHING)
                 self._turns.place_locked(host, now, quiet=True)
@@ -300,24 +300,26 @@ class HostQueues:
         self._book.changed_locked(host)
         return Lease(number, host.key, message, robots)
 
-    def _pending_locked(self, lease: Lease) -> Host:
+    def _pending_locked(self, lease: Lease, received: int = 0) -> Host:
         """The request is over, or will not be sent; the lease is still out."""
         host = self._book.get_locked(lease.host)
         host.pending[lease.number] = host.running.pop(lease.number)
-        self._landed_locked(host, lease)
+        self._landed_locked(host, lease, received)
         self._book.changed_locked(host)
         return host
 
-    def _landed_locked(self, host: Host, lease: Lease) -> None:
+    def _landed_locked(self, host: Host, lease: Lease, received: int) -> None:
         self._totals.in_flight -= 1
-        address, turn = self._addresses.end(lease.number)
+        if host.made is not None:
+            host.made.receive(received)
+        address, turn = self._addresses.end(lease.number, received)
         host.address = address or host.address
         self._turns.news |= turn
 
-    def _end_locked(self, host: Host, lease: Lease) -> None:
+    def _end_locked(self, host: Host, lease: Lease, received: int = 0) -> None:
         if host.pending.pop(lease.number, None) is None:
             del host.running[lease.number]
-            self._landed_locked(host, lease)
+            self._landed_locked(host, lease, received)
         self._book.changed_locked(host)
 
     def _settle_locked(self, host: Host, now: float, seconds: float, decision: Decision) -> int:

@@ -1,8 +1,8 @@
-"""RequestCount: the requests of this minute and this hour, and when there may be more of them (LARM-105).
+"""RequestCount: the requests of this minute and this hour, its bytes, and when there may be more of them (LARM-105).
 
 Of a host, or of an IP address. A minute, or an hour, begins with the first request after the last one is over: so two numbers
-each are all there is to know. What was allowed for the end of one and the beginning of the next may come together, as far as
-the delay allows that.
+each are all there is to know. How large an answer is, is known when it is there: the last one is beyond the limit of bytes.
+What was allowed for the end of one and the beginning of the next may come together, as far as the delay allows that.
 
 State of `larm.frontier.host` (under the lock of the `HostBook`) and of `larm.frontier.shared_addresses` (under its own).
 """
@@ -13,13 +13,14 @@ from collections.abc import Sequence
 
 from larm.config import Frontier as Settings
 
-PERIODS = (60.0, 3600.0)
-"""Seconds."""
+PERIODS = (60.0, 3600.0, 3600.0)
+"""Seconds; of requests, of requests, of bytes."""
+_BYTES = 2
 
 
-def limits_of(settings: Settings) -> tuple[int, int]:
-    """Requests to a host in each period; 0: any number."""
-    return settings.per_minute, settings.per_hour
+def limits_of(settings: Settings) -> tuple[int, int, int]:
+    """Of a host in each period; 0: any number."""
+    return settings.per_minute, settings.per_hour, settings.bytes_per_hour
 
 
 class RequestCount:
@@ -29,19 +30,24 @@ class RequestCount:
 
     def __init__(self, saved: Sequence[tuple[float, int]] = ()) -> None:
         """``saved``: as `state` has it, or nothing."""
-        self._over = [over for over, _ in saved] or [0.0] * len(PERIODS)
-        self._made = [made for _, made in saved] or [0] * len(PERIODS)
+        rest = len(PERIODS) - len(saved)  # of an earlier form, or all
+        self._over = [*(over for over, _ in saved), *[0.0] * rest]
+        self._made = [*(made for _, made in saved), *[0] * rest]
 
     def add(self, now: float) -> None:
         """A request begins."""
         for number, seconds in enumerate(PERIODS):
             if self._over[number] <= now:
                 self._over[number], self._made[number] = now + seconds, 0
-            self._made[number] += 1
+            self._made[number] += number != _BYTES
+
+    def receive(self, number: int) -> None:
+        """So many bytes came; they count for the hour in which the last request began."""
+        self._made[_BYTES] += number
 
     def take_back(self) -> None:
         """The last one was not sent."""
-        self._made = [max(made - 1, 0) for made in self._made]
+        self._made = [max(made - (number != _BYTES), 0) for number, made in enumerate(self._made)]
 
     def free_at(self, limits: Sequence[int], now: float) -> float:
         """When the next request may begin; ``now``: at once."""
@@ -53,7 +59,7 @@ class RequestCount:
         return max(self._over) <= now
 
     def state(self) -> list[tuple[float, int]]:
-        """For each period when it is over, and the requests in it."""
+        """For each period when it is over, and the requests, or bytes, in it."""
         return list(zip(self._over, self._made, strict=True))
 
     def __repr__(self) -> str:

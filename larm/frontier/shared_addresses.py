@@ -36,7 +36,7 @@ class _Address:
         self.out = 0
         """Requests that are out."""
         self.made: RequestCount | None = None
-        """Requests of this minute and this hour, where they are limited."""
+        """What it had of this minute and this hour, where that is limited."""
         self.line: deque[str] = deque()
         """Keys of hosts."""
         self.turn_at = NEVER
@@ -62,7 +62,7 @@ class _Lease:
 
 
 class SharedAddresses:
-    """Implements `larm.seams.AddressGate`. With a ``delay`` of 0 nobody waits, unless ``per_minute`` or ``per_hour`` say so."""
+    """Implements `larm.seams.AddressGate`. With a ``delay`` of 0 nobody waits, unless the limits of `limits_of` say so."""
 
     def __init__(self, clock: Clock, settings: Settings, count: Callable[[str, int], object] = lambda _name, _n: None) -> None:
         """``count`` is that of the crawl."""
@@ -124,10 +124,10 @@ class SharedAddresses:
             lease.met = ip
             self._charge(lease, ip, self._clock.monotonic())
 
-    def end(self, number: int) -> tuple[str, bool]:
+    def end(self, number: int, received: int = 0) -> tuple[str, bool]:
         """Its request has ended: its address, empty where none was met; and whether another host may have its turn for that.
 
-        What comes later for the same lease means nothing.
+        ``received``: bytes. What comes later for the same lease means nothing.
         """
         if number not in self._leases:
             return "", False
@@ -137,6 +137,8 @@ class SharedAddresses:
             for ip in lease.charged:
                 address = self._address(ip, now)
                 address.out -= 1
+                if address.made is not None:
+                    address.made.receive(received if ip == lease.met else 0)
                 if address.line and address.turn_at == NEVER:
                     self._set_turn(ip, address, now)
                     waited = True

@@ -22,6 +22,7 @@ CHANGEABLE = (
     "frontier.per_address",
     "frontier.per_minute",
     "frontier.per_hour",
+    "frontier.bytes_per_hour",
     "frontier.delay_factor",
     "frontier.longest_wait",
     "limits.bytes",

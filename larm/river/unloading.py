@@ -159,9 +159,7 @@ class Unloader:
 
     def _release(self, landed: Landed) -> None:
         message, lease, outcome = landed.lease.message, landed.lease, landed.outcome
-        decision = self._frontier.queues.release(
-            lease, outcome.timing.seconds, lambda host: self._lander.decide(lease, outcome, host)
-        )
+        decision = self._frontier.queues.release(lease, outcome.timing, lambda host: self._lander.decide(lease, outcome, host))
         counts = landed.counts
         if landed.page:
             counts["item_scraped_count"] = counts[SPENT] = 1

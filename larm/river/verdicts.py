@@ -82,10 +82,10 @@ def _limit_rows(host: Host, settings: Config, wall: Callable[[float], float]) ->
     limits = limits_of(settings.frontier)
     if host.made is None or not any(limits):
         return []
-    names = ("minute", "hour")
+    kinds = (("minute", "request", "per_minute"), ("hour", "request", "per_hour"), ("hour", "byte", "bytes_per_hour"))
     return [
-        (f"in its {name}", f"{counted(made, 'request')} of {most} (frontier.per_{name}), till {minute(wall(over))}")
-        for name, most, (over, made) in zip(names, limits, host.made.state(), strict=True)
+        (f"in its {name}", f"{counted(made, what)} of {most:,} (frontier.{key}), till {minute(wall(over))}")
+        for (name, what, key), most, (over, made) in zip(kinds, limits, host.made.state(), strict=True)
         if most
     ]
 

@@ -40,8 +40,8 @@ from larm.testing.fakes import message
 HURRIED = Frontier(delay=Seconds(0))
 
 
-def ok(seconds: float = 0.0, body: bytes = b"") -> Fetched:
-    return Fetched(200, {}, body, Timing(seconds))
+def ok(seconds: float = 0.0, body: bytes = b"", received: int = 0) -> Fetched:
+    return Fetched(200, {}, body, Timing(seconds, received))
 
 
 def status(number: int, retry_after: float | None = None) -> Refused:
@@ -152,7 +152,7 @@ class Rig:
         outcome = outcome or ok()
         tries = lease.message.tries
         decision = self.queues.release(
-            lease, outcome.timing.seconds, lambda host: policy(outcome, tries, self.settings, blocks=host.backoffs)
+            lease, outcome.timing, lambda host: policy(outcome, tries, self.settings, blocks=host.backoffs)
         )
         if not decision.retry:
             self.tally.fall(1)

@@ -12,11 +12,11 @@ from larm.control.requests import Hosts
 from larm.frontier.request_count import PERIODS, RequestCount
 from larm.frontier.shared_addresses import SharedAddresses
 from larm.kit.disk.block_store import BlockStore
-from larm.kit.units import Seconds
+from larm.kit.units import ByteSize, Seconds
 from larm.river.verdicts import live_rows
 from larm.testing.clock import FakeClock
 from larm.testing.fakes import message
-from tests.frontier.rig import Rig, of
+from tests.frontier.rig import Rig, of, ok
 
 IP = "192.0.2.1"
 QUICK = Seconds(0)
@@ -40,7 +40,7 @@ def pages(rig: Rig, number: int, host: str = "a.test") -> None:
 @given(st.lists(st.floats(0, 100), max_size=60), st.integers(0, 4), st.integers(0, 12))
 def test_no_period_has_more_than_its_limit(waits: list[float], per_minute: int, per_hour: int) -> None:
     """Whatever is asked for when; a period begins with its first request. Who waits as told may go on."""
-    count, now, limits = RequestCount(), 1_000.0, (per_minute, per_hour)
+    count, now, limits = RequestCount(), 1_000.0, (per_minute, per_hour, 0)
     sent: list[float] = []
     for wait in waits:
         now += wait
@@ -49,7 +49,7 @@ def test_no_period_has_more_than_its_limit(waits: list[float], per_minute: int, 
             assert count.free_at(limits, now) == now
         count.add(now)
         sent.append(now)
-    for seconds, most in zip(PERIODS, limits, strict=True):
+    for seconds, most in zip(PERIODS[:2], limits[:2], strict=True):
         begin, made = -PERIODS[1], 0
         for at in sent:
             begin, made = (begin, made + 1) if at < begin + seconds else (at, 1)
@@ -68,6 +68,31 @@ def test_the_hour_holds_beyond_its_minutes(store: BlockStore) -> None:
     rig = Rig(store, of(delay=QUICK, per_minute=2, per_hour=3))
     pages(rig, 4)
     assert fetch(rig, 3_700) == [0.0, 1.0, 60.0, 3600.0]
+
+
+def test_a_host_gives_no_more_bytes_in_an_hour(store: BlockStore) -> None:
+    """The answer that reaches the limit comes whole, and its bytes count once, though the page is read elsewhere."""
+    settings = of(delay=QUICK, bytes_per_hour=ByteSize(1_000))
+    rig = Rig(store, settings)
+    pages(rig, 4)
+    lease = rig.one()
+    rig.queues.answered([(lease, ok(received=999))])
+    rig.end(lease, ok(received=999))
+    rig.fake.advance(10.0)
+    rig.end(rig.one(), ok(received=500))
+    assert not rig.queues.lease(10)
+    rows = dict(live_rows(message("http://a.test/2").url, (), rig.book, Config(frontier=settings)))
+    assert rows["in its hour"].startswith("1,499 bytes of 1,000 (frontier.bytes_per_hour), till ")
+    rig.save()
+    rig = rig.load()
+    assert fetch(rig, 3_600) == [3_590.0, 3_591.0]
+    assert rig.tally.value == 0
+
+
+def test_a_host_of_which_an_earlier_form_says_no_bytes_goes_on() -> None:
+    count = RequestCount([(60.0, 3), (3_600.0, 3)])
+    assert count.state() == [(60.0, 3), (3_600.0, 3), (0.0, 0)]
+    assert count.free_at((3, 0, 1), 10.0) == 60.0
 
 
 def test_hosts_have_their_limits_each(store: BlockStore) -> None:
@@ -134,6 +159,18 @@ def test_hosts_of_one_address_share_so_many_times_the_limit(delay: float) -> Non
     clock.advance(58.0)
     assert shared.due() == ["c.test"]
     assert not shared.wait("c.test", IP)
+
+
+def test_hosts_of_one_address_share_so_many_times_the_bytes() -> None:
+    clock = FakeClock(1_000.0)
+    shared = SharedAddresses(clock, Frontier(delay=QUICK, per_address=2, bytes_per_hour=ByteSize(500)))
+    shared.take(1, IP)
+    shared.end(1, 999)
+    assert shared.admit(2, IP)
+    shared.end(2, 1)
+    assert not shared.admit(3, IP)
+    assert shared.wait("c.test", IP)
+    assert shared.next_turn() == 4_600.0
 
 
 def test_an_address_with_a_minute_to_remember_is_kept() -> None:

@@ -83,7 +83,7 @@ class RobotsLander:
                 host.arriving[scheme_of(_asked_for(message))] = message
             return _decision(answer)
 
-        self._queues.release(lease, outcome.timing.seconds, decide)
+        self._queues.release(lease, outcome.timing, decide)
         answer = answers[0]
         self._count(outcome)
         if isinstance(outcome, Fetched) and outcome.truncated:
