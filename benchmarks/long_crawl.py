@@ -5,8 +5,9 @@ KEY=VALUE]``. A process of its own serves pages of random words, each with links
 its section, its neighbours and anywhere, which go by the title of their target, as on real sites. Then larm crawls them, as a
 process of its own. Prints what the crawl took and what came after the last page (the end's work: the last snapshot of the link
 graph, the index of the texts of links), the peak of memory of the crawl and of all its processes, and whether graph and texts
-are complete; exit status 1 if they are not. With ``--more`` the same of a later run, of so many new pages; where ``--dir`` has
-a crawl already (with the same ``--port``) of that run alone.
+are complete, if there is a graph (there is none with ``-s storage.chain=[log]``); exit status 1 if they are not. With
+``--more`` the same of a later run, of so many new pages; where ``--dir`` has a crawl already (with the same ``--port``) of that
+run alone.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import time
 from itertools import accumulate
 from pathlib import Path
 from random import Random
+from typing import Any
 
 from larm.graph.reader import open_graph
 from larm.search.coverage import coverage_of
@@ -94,13 +96,14 @@ def crawl(start: str, port: int, directory: Path, settings: list[str], pages_of_
     process.returncode = os.waitstatus_to_exitcode(status)
     graph = open_graph(directory / "graph")
     covered = coverage_of(directory)
-    pages = graph.pages if graph else 0
     cpu = used.ru_utime + used.ru_stime
-    print(f"exit {process.returncode}, {pages:,} pages and {graph.links if graph else 0:,} links in the graph")
+    has = f"a graph of {graph.pages:,} pages and {graph.links:,} links" if graph else "no graph"
+    print(f"exit {process.returncode}, {_figures(directory / 'stats.json').get('pages', 0):,} pages, {has}")
     print(f"{ended - began:.0f} s in all, {ended - changed:.1f} s of them after the last page was written; {cpu:.0f} s CPU")
     print(f"memory at most: {own:.0f} MB the crawl (after {when:.0f} s), {family:.0f} MB with the processes beside it")
     print(f"load of the machine: {', '.join(f'{each:.1f}' for each in os.getloadavg())}")
-    print(f"graph of {covered.graph:,}, texts of links of {covered.texts:,} of {covered.pages:,} pages")
+    if graph:
+        print(f"graph of {covered.graph:,}, texts of links of {covered.texts:,} of {covered.pages:,} pages")
     return process.returncode == 0 and covered.complete
 
 
@@ -114,9 +117,7 @@ class Slices:
 
     def look(self, pid: int) -> None:
         """Print a line if there is one to print. Its memory is that which is no file's: files are mapped as there is room."""
-        try:
-            figures = json.loads(self._stats.read_text())["figures"]
-        except (OSError, ValueError, KeyError):
+        if not (figures := _figures(self._stats)):
             return
         io = dict(line.split(": ") for line in _text(self._written).splitlines())
         now = {
@@ -140,6 +141,13 @@ class Slices:
             flush=True,
         )
         self._last = now
+
+
+def _figures(stats: Path) -> dict[str, Any]:
+    try:
+        return json.loads(stats.read_text())["figures"]
+    except (OSError, ValueError, KeyError):
+        return {}
 
 
 def _ended(handle: int, seconds: float) -> bool:
