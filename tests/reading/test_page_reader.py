@@ -168,6 +168,19 @@ def test_batches_behind_a_deadly_one_are_read(poisoned: PageReader, counts: Coun
     assert counts["processing/died"] == 6, "each batch, and then the page alone, by either parser"
 
 
+def test_what_was_answered_before_a_death_is_taken_though_more_was_handed_over(
+    poisoned: PageReader, counts: Counter[str]
+) -> None:
+    poisoned.hand(PAGES[:2])
+    poisoned.hand([page("p", POISON)])
+    process = poisoned._process._process
+    assert process is not None
+    process.wait(20)
+    poisoned.hand(PAGES[2:])
+    assert [poisoned.take()[1] for _ in range(3)] == [here(PAGES[:2]), [Lost.DEADLY], here(PAGES[2:])]
+    assert counts["processing/died"] == 3, "nobody died over the first batch"
+
+
 def test_batches_behind_an_answer_of_nonsense_are_read(counts: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
     there = reader(counts)
     there.hand(PAGES[:2])

@@ -82,7 +82,8 @@ class HelperProcess:
         return self.receive(seconds, bytes)
 
     def send(self, request: bytes | bytearray, seconds: float) -> None:
-        """After `start`. Of several requests the answers come in their order. Raises Died, and then none gets an answer.
+        """After `start`. Of several requests the answers come in their order. Raises Died: then it has ended, and what it has
+        answered before can still be taken.
 
         A process that has died since is not replaced: the new one would not know what the old one was told.
         """
@@ -93,7 +94,8 @@ class HelperProcess:
         try:
             self._send(process, rest, _clock.monotonic() + seconds)
         except Died:
-            self.close()
+            process.kill()
+            process.wait()
             raise
         finally:
             rest.clear()  # who handles the error may want the memory for another request
