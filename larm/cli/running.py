@@ -39,7 +39,11 @@ def run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, q
     wanted = config.fetch.threads * config.fetch.transfers + _FILES
     fewer = "fewer requests at a time (fetch.threads, fetch.transfers)"
     if few := enough_open_files(wanted, _FEWEST, "a crawl", fewer):
-        notes, config = [*notes, *few], with_fewer_requests(config)
+        before, config = config.fetch, with_fewer_requests(config)
+        notes = [*notes, *few]
+        if config.fetch != before:
+            at_most = config.fetch.threads * config.fetch.transfers
+            notes.append(f"so this run makes {at_most:,} requests at a time at most, not {wanted - _FILES:,}")
     ahead = reader_ahead(config.processing)  # before all else is loaded
     try:
         from larm.building.wiring import build_crawl

@@ -17,7 +17,7 @@ from larm.kit.counted import counted
 from larm.kit.disk.disk_failure import disk_failure
 
 _STALE = 60.0
-"""Seconds without new figures after which a crawl that says it is running is not believed: twelve ticks."""
+"""Seconds without new figures after which it is said that they are old: twelve ticks."""
 
 
 @click.command(cls=LarmCommand)
@@ -27,6 +27,7 @@ _STALE = 60.0
 def stats(call: Call, /, *, directory: Path, raw: bool) -> None:
     """Numbers of this directory's crawl."""
     from larm.kit.clock import SystemClock
+    from larm.kit.disk.lock import is_held
 
     report = read_stats(directory)
     if raw:
@@ -34,7 +35,7 @@ def stats(call: Call, /, *, directory: Path, raw: bool) -> None:
         return
     lines = [
         *agent_rows(directory),
-        *rows(report, SystemClock().wall(), verbose=call.verbose),
+        *rows(report, SystemClock().wall(), held=is_held(directory), verbose=call.verbose),
         *graph_rows(directory, verbose=call.verbose),
         *cut_rows(directory, report),
     ]
@@ -106,16 +107,21 @@ def read_stats(directory: Path) -> dict[str, Any]:
     return report
 
 
-def rows(report: dict[str, Any], wall: float, *, verbose: bool) -> list[tuple[str, object]]:
-    """What is shown: the state and the speed; with -v every figure by the name that Scrapy has for it, and each thread."""
+def rows(report: dict[str, Any], wall: float, *, held: bool, verbose: bool) -> list[tuple[str, object]]:
+    """What is shown: the state and the speed; with -v every figure by the name that Scrapy has for it, and each thread.
+
+    ``held``: a process has the directory's lock, without which no crawl runs."""
     from larm.monitor.outcome import errors_of, how
     from larm.monitor.rates import duration, size
 
     figures = report.get("figures", {})
     age = wall - report.get("written", wall)
     state = how(report.get("finish_reason", "")) or report.get("state", "")
-    if report.get("state") == "running" and age > _STALE:
+    running = report.get("state") == "running"
+    if running and not held:
         state = "not running any more (ended without a word; the same command continues it)"
+    elif running and age > _STALE:
+        state = "running, but without new figures (it hangs, was stopped, or another command has its directory)"
     shown: list[tuple[str, object]] = [
         ("state", state),
         ("figures from", f"{duration(max(age, 0))} ago"),
@@ -130,7 +136,7 @@ def rows(report: dict[str, Any], wall: float, *, verbose: bool) -> list[tuple[st
         from larm.monitor.snapshot import ClusterFigures
 
         shown.append(("all agents", cluster_line(msgspec.convert(figures["cluster"], ClusterFigures))))
-    if report.get("state") == "running":
+    if running and held:
         rate = f"{report.get('pages_per_second', 0):.1f} pages/s, {size(report.get('bytes_per_second', 0))}/s"
         shown += [("speed", rate), ("limited by", report.get("limited_by", ""))]
     dropped = ", ".join(f"{count:,} by {name}" for name, count in figures.get("filtered", {}).items() if count)

@@ -11,6 +11,7 @@ from larm.agents.card import Card
 from larm.agents.roster import Roster, write_roster
 from larm.building.state import QUEUES
 from larm.kit.clock import SystemClock
+from larm.kit.disk.lock import DirectoryLock
 from larm.monitor.reporter import Reporter, note_sentences
 from larm.monitor.snapshot import ClusterFigures, Snapshot, ThreadFigures
 from larm.storage.graph import GraphStorage
@@ -46,7 +47,8 @@ def write(directory: Path, reason: str = "", age: float = 0.0) -> None:
 
 def test_numbers_of_a_running_crawl(larm: Larm, tmp_path: Path) -> None:
     write(tmp_path)
-    said = larm("stats")
+    with DirectoryLock(tmp_path):
+        said = larm("stats")
     assert (said.status, said.err) == (0, "")
     lines = said.out.splitlines()
     assert lines[0] == "state: running"
@@ -118,8 +120,18 @@ def test_numbers_of_a_finished_crawl(larm: Larm, tmp_path: Path) -> None:
 
 
 def test_a_crawl_that_was_killed_is_not_said_to_run(larm: Larm, tmp_path: Path) -> None:
+    """Its lock says so at once: nobody has it."""
+    write(tmp_path)
+    DirectoryLock(tmp_path).close()
+    out = larm("stats").out
+    assert out.startswith("state: not running any more")
+    assert "limited by" not in out
+
+
+def test_a_crawl_that_is_held_up_is_not_said_to_have_ended(larm: Larm, tmp_path: Path) -> None:
     write(tmp_path, age=600)
-    assert larm("stats").out.startswith("state: not running any more")
+    with DirectoryLock(tmp_path):
+        assert larm("stats").out.startswith("state: running, but without new figures")
 
 
 def test_json_is_the_whole_file(larm: Larm, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from larm.errors import StorageError, UsageError
-from larm.kit.disk.lock import DirectoryLock
+from larm.kit.disk.lock import FILE_NAME, DirectoryLock, is_held
 
 HOLDER = """
 import sys
@@ -45,6 +46,32 @@ def test_the_lock_of_another_process_ends_with_a_kill(tmp_path: Path) -> None:
         holder.send_signal(signal.SIGKILL)
         holder.wait(10)
     DirectoryLock(tmp_path).close()
+
+
+def test_whether_it_is_held_can_be_seen(tmp_path: Path) -> None:
+    assert not is_held(tmp_path), "there is none"
+    with DirectoryLock(tmp_path):
+        assert is_held(tmp_path)
+        assert is_held(tmp_path), "who looks does not take it away"
+    assert not is_held(tmp_path)
+
+
+def test_who_only_looks_refuses_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    DirectoryLock(tmp_path).close()
+    with open(tmp_path / FILE_NAME, "rb") as looks:
+        flock = fcntl.flock
+        flock(looks, fcntl.LOCK_SH)
+
+        def seen(descriptor: int, how: int) -> None:
+            assert how & fcntl.LOCK_NB, "nobody is waited for: it may be another that begins, and has it for days"
+            try:
+                flock(descriptor, how)
+            finally:
+                if how & fcntl.LOCK_SH:  # he goes
+                    looks.close()
+
+        monkeypatch.setattr(fcntl, "flock", seen)
+        DirectoryLock(tmp_path).close()
 
 
 def test_a_longer_pid_of_the_past_leaves_nothing(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,20 @@ def test_two_that_make_it_at_the_same_time_have_the_same(tmp_path: Path) -> None
     assert others == ["theirs"], "nobody reads one that is not written yet"
     assert read_secret(path, "token", new) == "theirs"
     assert [each.name for each in path.parent.iterdir()] == ["token"]
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_system_without_links_has_it_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """FAT has none (EPERM)."""
+
+    def refused(source: Path, target: Path) -> None:
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM), str(target))
+
+    monkeypatch.setattr(os, "link", refused)
+    path = tmp_path / "token"
+    assert read_secret(path, "token", lambda: "ours") == "ours"
+    assert read_secret(path, "token", lambda: "another") == "ours"
+    assert [each.name for each in tmp_path.iterdir()] == ["token"]
     assert path.stat().st_mode & 0o777 == 0o600
 
 

@@ -265,8 +265,10 @@ def test_too_few_open_files_are_blamed_on_their_limit(tmp_path: Path, start: str
     arguments = crawl_arguments(tmp_path / "crawl", [start], {"fetch.transfers": 4})
     said = larm_says(*arguments, before=limit(20, 5_000))
     assert (said.status, "may be open" in said.err) == (0, False), said.err
-    said = larm_says(*arguments, before=limit(20, 200))
-    assert "only 200 files and connections may be open, and a crawl may need 308: allow more ('ulimit -n')" in said.err
+    many = crawl_arguments(tmp_path / "crawl", [start], {"fetch.transfers": 40})
+    said = larm_says(*many, before=limit(20, 200))
+    assert "only 200 files and connections may be open, and a crawl may need 380: allow more ('ulimit -n')" in said.err
+    assert "so this run makes 50 requests at a time at most, not 80" in said.err
     assert said.status == 0, said.err
     for few in (32, 64):
         said = larm_says(*arguments, before=limit(few, few))

@@ -39,7 +39,7 @@ class DirectoryLock:
         with disk_failures(path):
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+            _take(descriptor, wait=wait)
             self.left_note = _note(os.pread(descriptor, _LONGEST, 0))
             """What a process noted that did not end in good order."""
             os.ftruncate(descriptor, 0)
@@ -77,6 +77,31 @@ class DirectoryLock:
 
     def __repr__(self) -> str:
         return f"<DirectoryLock {self.directory} {'free' if self._descriptor is None else 'held'}>"
+
+
+def is_held(directory: Path) -> bool:
+    """Whether a process may write there just now; also where nobody can tell."""
+    try:
+        with open(directory / FILE_NAME, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:  # BlockingIOError: it is held
+        return True
+    return False
+
+
+def _take(descriptor: int, *, wait: bool) -> None:
+    """Raises BlockingIOError. Who only looks (`is_held`) has the lock for a moment, and refuses nobody."""
+    if wait:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        return
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:  # never waited for: two that begin at once would both wait, one for the other's whole crawl
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
 
 
 def note_in_lock(directory: Path) -> str:

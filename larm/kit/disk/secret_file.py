@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 from larm.errors import StorageError
@@ -37,7 +36,11 @@ def _make(path: Path, secret: str) -> None:
             opened.write(f"{secret}\n")
             opened.flush()
             os.fsync(file)
-        with suppress(FileExistsError):
+        try:
             os.link(part, path)
+        except FileExistsError:
+            pass
+        except OSError:  # a file system without links, as on USB sticks; of two at the same time the later one's is there
+            os.replace(part, path)
     finally:
-        part.unlink()
+        part.unlink(missing_ok=True)
