@@ -86,6 +86,7 @@ class SearchCommand(LarmCommand):
     help=f"Narrow down: {_ONLY}.",
 )
 @click.option("--alike", is_flag=True, help="Show pages that say nearly the same as a better one, too.")
+@click.option("--as-typed", is_flag=True, help="No other spelling takes the place of WORDS.")
 @click.option("--suggest", is_flag=True, help="Show what WORDS may be the beginning of, and search for nothing.")
 @click.option("--json", "raw", is_flag=True, help="For programs.")
 @click.option("--explain", is_flag=True, help="Show the score and how it came about.")
@@ -105,6 +106,7 @@ def search(
     facets: bool,
     only: tuple[str, ...],
     alike: bool,
+    as_typed: bool,
     suggest: bool,
     raw: bool,
     explain: bool,
@@ -142,6 +144,7 @@ def search(
         facets=facets,
         explain=explain,
         alike=alike,
+        as_typed=as_typed,
     )
     others = remote_searchers(remotes, remote_token)
     if cluster:
@@ -256,6 +259,8 @@ def _about(results: Results, page: int, first: int) -> list[str]:
         found = "1 page" if results.total == 1 else f"{first:,} to {last:,} of {least}{results.total:,} pages"
         place = f"{found}, {some}{results.took:.3f} s{more}"
     said = [place, *results.unanswered, *results.notes]
+    if results.instead:
+        said.append(f"--as-typed has the pages for {results.query} as it is")
     if results.alike:
         pages = "1 page that says" if results.alike == 1 else f"{results.alike:,} pages that say"
         said.append(f"left out: {pages} nearly the same as one of these; --alike shows all")

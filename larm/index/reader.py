@@ -30,7 +30,7 @@ from larm.index.readable import openable
 from larm.index.retrieval import NOTHING, Retrieval, Retrieved
 from larm.index.statistics import Statistics
 from larm.index.synonyms import NONE, read_synonyms
-from larm.index.tree import Node
+from larm.index.tree import Node, Phrase, Word
 from larm.index.vocabulary import Vocabulary
 from larm.index.word_queries import WordQueries
 from larm.model.cuts import CUTS
@@ -283,6 +283,11 @@ class IndexReader:
         """Fingerprints of all pages that have all that a query asks for."""
         with self._failure:
             return self._retrieval.pages(tree, self.documents)
+
+    def anywhere(self, item: Word | Phrase) -> int:
+        """Pages that have it, here or in another index that is asked; there, what is known."""
+        with self._failure:
+            return self._retrieval.anywhere(item)
 
     def count(self, tree: Node | None) -> int:
         """Pages that have all that a query asks for."""

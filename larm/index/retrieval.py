@@ -22,7 +22,7 @@ from larm.index.feedback import Feedback
 from larm.index.meta_words import meta_word
 from larm.index.names import Anchors
 from larm.index.schema import total
-from larm.index.tree import Node, loosened, split, wanted
+from larm.index.tree import Node, Phrase, Word, loosened, split, wanted
 from larm.index.word_queries import Sought, WordQueries
 
 _NAMED = 200
@@ -63,6 +63,8 @@ class Retrieved(NamedTuple):
     """Symbols that were asked for and are on no page."""
     matching: tantivy.Query | None = None
     """What matches, of which ``total`` is the number; None: nothing does."""
+    loosened: bool = False
+    """Words in quotes count as words without: nothing has all that must be there."""
 
 
 NOTHING = Retrieved(0, 0, [], (), {}, {})
@@ -210,6 +212,11 @@ class Retrieval:
         hits = self._searcher.search(tantivy.Query.const_score_query(query, 1.0), limit=most, count=False).hits
         found = self._searcher.fast_field_values(fields.PAGE, [address for _, address in hits])
         return [int(page) for page in found if page]
+
+    def anywhere(self, item: Word | Phrase) -> int:
+        """Pages that have it; of several indexes, where this one has none, those of the others that are known."""
+        sought = self.words.seek([item]) if self.words.context.compared else ()
+        return self.count(item) or min((self.words.context.known(each.unit.words) for each in sought), default=0)
 
     def count(self, tree: Node | None) -> int:
         """Pages that have all that the tree asks for."""

@@ -120,7 +120,7 @@ class WordQueries:
         queries = [(tantivy.Occur.Must, self._sought(unit, weights).query) for unit in units]
         return tantivy.Query.boolean_query(queries) if queries else None
 
-    def seek(self, words: Iterable[Word]) -> list[Sought]:
+    def seek(self, words: Iterable[Word | Phrase]) -> list[Sought]:
         """What is looked for, if these words are; in their order."""
         text = " ".join(word.text for word in words)
         units = self._strict(with_names(units_of(text, self._analyzer.spans(text), self._symbols(text)[0])))

@@ -57,6 +57,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """What it could be narrowed down to is wanted, too."""
     advice: bool = True
     """So is another spelling, or what is to blame, where little is found: a third of the time that a search takes then."""
+    as_typed: bool = False
+    """No other spelling may take its place, though no page has all of it."""
     explain: bool = False
     """How each score came about is wanted, too."""
     alike: bool = False
@@ -94,6 +96,8 @@ class Findings(msgspec.Struct, frozen=True, kw_only=True):
     """Of all pages that match, if they were asked for."""
     suggestion: str = ""
     """Another spelling that finds more."""
+    instead: str = ""
+    """The spelling that took the place of what was asked, which no page has all of."""
     took: float = 0.0
     """Seconds."""
     failure: str = ""

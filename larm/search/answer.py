@@ -48,6 +48,7 @@ class SearchAnswer(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
     unanswered: tuple[str, ...]
     suggestion: str | None
+    instead: str | None
     facets: tuple[Facet, ...] | msgspec.UnsetType = msgspec.UNSET
     hits: tuple[HitAnswer, ...]
 
@@ -88,6 +89,7 @@ def answer_of(results: Results, page: int, first: int) -> SearchAnswer:
         notes=results.notes,
         unanswered=results.unanswered,
         suggestion=results.suggestion or None,
+        instead=results.instead or None,
         facets=results.facets or msgspec.UNSET,
         hits=tuple(hits),
     )

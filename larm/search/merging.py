@@ -79,6 +79,7 @@ class Merging:
             notes=tuple(dict.fromkeys(notes)),
             unanswered=tuple(unanswered),
             suggestion=self._suggestion(finding),
+            instead=finding[0].instead if len(finding) == 1 else "",
             took=took,
         )
 

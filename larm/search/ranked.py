@@ -21,7 +21,7 @@ from larm.graph.reader import GraphReader, open_graph
 from larm.index.candidate import Candidate
 from larm.index.reader import IndexReader, Match
 from larm.index.retrieval import NOTHING, Retrieved, by_links
-from larm.index.tree import Node, loosened, split
+from larm.index.tree import All, Node, Phrase, loosened, split
 from larm.model.facets import Sort
 from larm.search.best_passages import best_passages
 from larm.search.entries import entry_at, name_of
@@ -124,10 +124,10 @@ class Ranker:
     ) -> tuple[Retrieved, list[_Weighed]]:
         """After the candidates, pages come as the index has them."""
         found = self._reader.retrieve(tree, self._settings.candidates)
-        if not found.total and len(split(tree)[0]) > _FEW_WORDS:
+        if not found.total and (len(split(tree)[0]) > _FEW_WORDS or self._nowhere(tree)):
             # a name in quotes is no reason to answer a long question with nothing, when some of its words may be missing anyway
             tree = loosened(tree)
-            found = self._reader.retrieve(tree, self._settings.candidates)._replace(complete=0)
+            found = self._reader.retrieve(tree, self._settings.candidates)._replace(complete=0, loosened=True)
         if sort == "date":
             return self._newest(found, number, offset, grouped=grouped)
         weighed = self._weigh(found)
@@ -140,6 +140,11 @@ class Ranker:
             more = self._reader.retrieve(tree, number - len(chosen), skipped).candidates
             chosen += [_Weighed(each, each.score, {}) for each in more]
         return found, chosen
+
+    def _nowhere(self, tree: Node | None) -> bool:
+        """Something in quotes that no page has, of several indexes in none: as in an error message that was pasted."""
+        items = tree.items if isinstance(tree, All) else (tree,)
+        return any(isinstance(item, Phrase) and not self._reader.anywhere(item) for item in items)
 
     def _newest(self, found: Retrieved, number: int, offset: int, *, grouped: bool) -> tuple[Retrieved, list[_Weighed]]:
         """As many of those that changed last as the results are of, of pages that say the same one."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from larm.model.facets import Facet
+from larm.model.findings import Asked
 from larm.model.hit import Hit
 
 
@@ -33,6 +34,8 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     """Of several indexes those that did not answer, each with the reason, as a sentence."""
     suggestion: str = ""
     """Another spelling that finds more, where few pages were found."""
+    instead: str = ""
+    """The spelling that took the place of what was asked, which has some of the words: `Asked.as_typed` has those pages."""
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -41,14 +44,15 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
         return len(self.hits)
 
 
-def corrected(results: Results, again: Callable[[str], Results]) -> Results:
-    """Where nothing was found, what another spelling finds, and a note that says so; ``again`` asks for that."""
-    if results.total or not results.suggestion:
+def corrected(asked: Asked, search: Callable[[Asked], Results]) -> Results:
+    """What ``search`` finds; where that is nothing, what another spelling finds, and a note that says so."""
+    results = search(asked)
+    if results.total or not results.suggestion or asked.as_typed:
         return results
-    better = again(results.suggestion)
+    better = search(msgspec.structs.replace(asked, query=results.suggestion))
     if not better.total:
         return results
     note = f"nothing found for {results.query}; these pages are for {results.suggestion}"
     return msgspec.structs.replace(
-        better, query=results.query, notes=(note, *better.notes), suggestion="", took=results.took + better.took
+        better, query=results.query, notes=(note, *better.notes), suggestion="", instead="", took=results.took + better.took
     )

@@ -14,8 +14,7 @@ import msgspec
 from larm.config import Search
 from larm.index.query_context import QueryContext
 from larm.index.reader import IndexReader, Match
-from larm.index.tree import Info, Node, Phrase, Question, Word, wanted
-from larm.index.units import units_of
+from larm.index.tree import Info, Node, Question, wanted
 from larm.kit.clock import SystemClock
 from larm.kit.deadline import Deadline, OutOfTimeError
 from larm.model.crawl_hash import page_hash
@@ -85,20 +84,32 @@ class IndexSearcher:
         facets: bool = False,
         narrowed: Narrowed = Narrowed(),  # noqa: B008 - a frozen value
         alike: bool = False,
+        as_typed: bool = False,
     ) -> Results:
         """The ``n`` best pages for a query (page 2: the next ``n``), as the index is now. `larm.search.query` has the language.
 
         ``sort``: "date" has those first that changed last. ``facets``: count sites, types, languages and ages of what matches;
-        ``narrowed`` takes what they name. ``alike``: also pages that say nearly the same as a better one. Anything may be
-        typed; a text without a single word finds nothing. Raises StorageError; ConfigError if a scorer of the user's fails.
+        ``narrowed`` takes what they name. ``alike``: also pages that say nearly the same as a better one. ``as_typed``: no
+        other spelling takes its place, though no page has all words. Anything may be typed; a text without a single word finds
+        nothing. Raises StorageError; ConfigError if a scorer of the user's fails.
         """
         return self.results(
-            Asked(query=words, number=n, page=page, explain=explain, sort=sort, facets=facets, narrowed=narrowed, alike=alike)
+            Asked(
+                query=words,
+                number=n,
+                page=page,
+                explain=explain,
+                sort=sort,
+                facets=facets,
+                narrowed=narrowed,
+                alike=alike,
+                as_typed=as_typed,
+            )
         )
 
     def results(self, asked: Asked) -> Results:
         """The same, of a question that has all of that."""
-        return corrected(self._results(asked), lambda text: self._results(msgspec.structs.replace(asked, query=text)))
+        return corrected(asked, self._results)
 
     def _results(self, asked: Asked) -> Results:
         found = self.find(asked)
@@ -110,6 +121,7 @@ class IndexSearcher:
             hits=found.hits,
             facets=found.facets,
             suggestion=found.suggestion,
+            instead=found.instead,
             notes=found.notes,
             took=found.took,
         )
@@ -141,6 +153,8 @@ class IndexSearcher:
         found = self._ranker.rank(tree, n, offset, sort=asked.sort, explain=asked.explain, alike=asked.alike)
         notes += [f"no page has {symbol} as it stands" for symbol in found.unknown]
         notes += self._of_one_stem(found)
+        if found.found.loosened and found.total:
+            notes.append("no page has what is in quotes, and the rest; these pages have words of it")
         items = tuple(wanted(tree))
         marks = Marks(items, reader.analyzer.words, lambda word: list(found.forms.get(word, ())), self._worth_of())
         hits = []
@@ -152,14 +166,15 @@ class IndexSearcher:
         suggestion = ""
         try:
             suggestion = self._better(asked.query, tree) if found.complete < FEW and asked.advice else ""
-            if found.total and suggestion and not found.complete and self._loses_nothing(tree, suggestion):
+            if found.total and suggestion and not (found.complete or asked.as_typed) and self._loses_nothing(tree, suggestion):
                 better = self.find(msgspec.structs.replace(asked, query=suggestion))
                 note = f"no page has all of {asked.query}; these pages are for {suggestion}"
-                return msgspec.structs.replace(better, notes=(note, *better.notes), took=self._clock.monotonic() - began)
+                took = self._clock.monotonic() - began
+                return msgspec.structs.replace(better, notes=(note, *better.notes), instead=suggestion, took=took)
             if not reader.documents:
                 notes.append(_EMPTY)
             elif not found.complete and not suggestion and asked.advice:
-                notes += missing(tree, self._anywhere(context)) if found.total else advice(tree, reader.count)
+                notes += missing(tree, reader.anywhere) if found.total else advice(tree, reader.count)
         except OutOfTimeError:
             notes.append("there was no time to look for other spellings")
         return Findings(
@@ -208,16 +223,6 @@ class IndexSearcher:
         """What it is worth to show a word in a passage: 1 for a word of one page, 0 for a word of all."""
         pages, vocabulary = self._reader.documents + 2, self._reader.vocabulary
         return lambda word: max(0.01, log(pages / (vocabulary.pages(word) + 1)) / log(pages))
-
-    def _anywhere(self, context: QueryContext) -> Callable[[Word | Phrase], int]:
-        """How many pages have a word; of several indexes, where this one has none, those of the others that are known."""
-        reader = self._reader
-
-        def others(text: str) -> int:
-            units = units_of(text, reader.analyzer.spans(text)) if reader.compared else ()
-            return min((context.known(unit.words) for unit in units), default=0)
-
-        return lambda item: reader.count(item) or others(item.text)
 
     def _of_one_stem(self, found: Ranking) -> list[str]:
         """A sentence, where nothing but a word was asked for that is nowhere, and others that are made of it were found."""

@@ -38,7 +38,7 @@ class SeveralSearchers:
 
     def results(self, asked: Asked) -> Results:
         """One page of results of all of them. Never raises for what a searcher does."""
-        return corrected(self._results(asked), lambda text: self._results(msgspec.structs.replace(asked, query=text)))
+        return corrected(asked, self._results)
 
     def findings(self, asked: Asked) -> Findings:
         """The same page as one part of somebody else's answer; as it was typed."""
@@ -52,6 +52,7 @@ class SeveralSearchers:
             facets=results.facets,
             notes=results.notes,
             suggestion=results.suggestion,
+            instead=results.instead,
             took=results.took,
             failure="; ".join(results.unanswered),
         )

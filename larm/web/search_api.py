@@ -46,6 +46,7 @@ class SearchQuestion(msgspec.Struct, frozen=True, kw_only=True, rename={"within"
     facets: Annotated[bool, Meta(description="count sites, types, languages and ages of what matches")] = False
     explain: Annotated[bool, Meta(description="say how each score came about")] = False
     alike: Annotated[bool, Meta(description="also pages that say nearly the same as a better one")] = False
+    as_typed: Annotated[bool, Meta(description="no other spelling takes its place, though no page has all words")] = False
     wait: Annotated[
         float,
         Meta(
@@ -111,6 +112,7 @@ async def search(request: Request, asked: SearchQuestion) -> SearchAnswer:
         facets=asked.facets,
         explain=asked.explain,
         alike=asked.alike,
+        as_typed=asked.as_typed,
         wait=asked.wait,
     )
     try:

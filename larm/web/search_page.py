@@ -40,6 +40,8 @@ class Search(msgspec.Struct, frozen=True):
     explain: bool = False
     alike: bool = False
     """Also pages that say the same as a better one."""
+    as_typed: bool = False
+    """In no other spelling; not kept when other words are typed."""
     sort: Sort = "relevance"
     site: str = ""
     type: str = ""
@@ -65,6 +67,7 @@ class Search(msgspec.Struct, frozen=True):
         new = msgspec.structs.replace(self, **other)
         pairs = [("q", new.query)] + [("in", name) for name in new.names] + new.kept
         pairs += [("page", str(new.page))] * (new.page > 1) + [("explain", "1")] * new.explain + [("wait", "1")] * new.wait
+        pairs += [("as_typed", "1")] * (new.as_typed and new.query == self.query)
         return "/search?" + urlencode(pairs, errors="replace")
 
 
@@ -80,6 +83,7 @@ def _read(request: Request) -> Search:
         names,
         explain=given.get("explain") == "1",
         alike=given.get("alike") == "1",
+        as_typed=given.get("as_typed") == "1",
         sort="date" if given.get("sort") == "date" else "relevance",
         site=given.get("site", "")[:_LONGEST],
         type=given.get("type", "")[:_LONGEST],
@@ -190,6 +194,7 @@ def _question(asked: Search) -> Asked:
         facets=True,
         explain=asked.explain,
         alike=asked.alike,
+        as_typed=asked.as_typed,
     )
 
 

@@ -174,9 +174,10 @@ def test_json_for_programs(larm: Larm, searcher: type[FakeSearcher]) -> None:
         "notes",
         "unanswered",
         "suggestion",
+        "instead",
         "hits",
     ]
-    assert list(answer.values())[:-1] == ["tide causeway", 12, 12, True, 0, 2, 0.0123, [], [], None]
+    assert list(answer.values())[:-1] == ["tide causeway", 12, 12, True, 0, 2, 0.0123, [], [], None, None]
     assert answer["hits"][0] == {
         "rank": 3,
         "url": "http://a.org/\x9b31m",
@@ -272,6 +273,12 @@ def test_pages_that_say_the_same_are_asked_for(larm: Larm, searcher: type[FakeSe
     said = larm("search", "x").err
     assert said.endswith("larm: left out: 2 pages that say nearly the same as one of these; --alike shows all\n")
     assert '"alike": 2' in larm("search", "--json", "x").out
+
+
+def test_another_spelling_took_the_place_of_what_was_typed(larm: Larm, searcher: type[FakeSearcher]) -> None:
+    searcher.answer = Results(query="tdie", total=1, instead="tide", hits=(Hit(title="A", url="http://a.org/"),))
+    assert larm("search", "tdie").err.endswith("larm: --as-typed has the pages for tdie as it is\n")
+    assert '"instead": "tide"' in larm("search", "--json", "tdie").out
 
 
 def test_weights_from_the_configuration(larm: Larm, searcher: type[FakeSearcher]) -> None:

@@ -218,6 +218,17 @@ def test_another_spelling(crawl: Path) -> None:
     assert next((hit.url, hit.complete) for hit in results) == ("http://a.org/larm", True)
     assert (results.query, results.complete, results.suggestion) == ("Craweler manual", 1, "")
     assert results.notes == ("no page has all of Craweler manual; these pages are for Crawler manual",)
+    assert results.instead == "Crawler manual"
+    typed = IndexSearcher(crawl).search("Craweler manual", as_typed=True)
+    assert (typed.instead, typed.suggestion, typed.complete) == ("", "Crawler manual", 0)
+    assert not IndexSearcher(crawl).search("Craweler fsat", as_typed=True).total
+
+
+def test_words_in_quotes_that_no_page_has(crawl: Path) -> None:
+    results = IndexSearcher(crawl).search('"manual crawler"')
+    assert (results.complete, results.total > 0) == (0, True)
+    note = "no page has what is in quotes, and the rest; these pages have words of it"
+    assert results.notes == (note, 'no page has "manual crawler"')
     assert IndexSearcher(crawl).search("fast words -manual").suggestion == ""
     several = SeveralSearchers([SharedSearcher("a", lambda: IndexSearcher(crawl))])
     assert several.results(Asked(query="Craweler")).total == 2
