@@ -12,6 +12,7 @@ from larm.peers.yacy import questions as say
 from larm.peers.yacy.chunk import ITSELF, Reference
 from larm.peers.yacy.hashes import is_hash, packed
 from larm.peers.yacy.item import Header, Item
+from larm.peers.yacy.membership import MOST_TOLD
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.own_hash import belongs
 from larm.peers.yacy.ring import PARTITIONS, partition_of
@@ -67,10 +68,15 @@ class Desk:
             raise RefusedError("this is the seed of somebody else", 400)
         if not belongs(seed.hash, seed.key):
             raise RefusedError("its hash is not one of your key", 400)
+        if len(asked.stretch) > say.MOST_NAMED + 1 or not all(map(is_hash, asked.stretch)):
+            raise RefusedError("that is no stretch of a ring", 400)
         reachable = node.calling_back.reaches(seed, call.address)
         node.met(seed, call.address, reachable=reachable)
         with node.lock:
-            seeds = node.membership.youngest(_TOLD, without={seed.hash})
+            membership = node.membership
+            news = node.ring_locked().lacking(asked.stretch)
+            seeds = membership.youngest(_TOLD, without={seed.hash})
+            seeds += [known for each in news[: MOST_TOLD - _TOLD] if (known := membership.get(each)) is not None]
         return say.Pong(call.address, reachable, write_seed(node.seed()), tuple(map(write_seed, seeds)))
 
     def count(self, call: Call, asked: say.Count) -> say.Counted:

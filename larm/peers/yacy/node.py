@@ -24,11 +24,12 @@ from larm.peers.yacy.averages import Averages
 from larm.peers.yacy.calling_back import CallingBack
 from larm.peers.yacy.denying import Denying
 from larm.peers.yacy.flags import Flags
+from larm.peers.yacy.hashes import position_of
 from larm.peers.yacy.membership import Membership
 from larm.peers.yacy.mode import Mode
 from larm.peers.yacy.own_hash import belongs
 from larm.peers.yacy.profile import Profile
-from larm.peers.yacy.questions import PING, Ping, Pong
+from larm.peers.yacy.questions import MOST_NAMED, PING, Ping, Pong
 from larm.peers.yacy.ring import Ring
 from larm.peers.yacy.seed import BadSeedError, PeerType, Seed, is_good, read_seed, signed, write_seed
 from larm.peers.yacy.shelf import Shelf
@@ -94,6 +95,7 @@ class Node:
         self.own_ip = OwnAddress(profile.ip)
         self._seed = Seed(hash=profile.hash)
         self._pinged = self._listed = float("-inf")
+        self._told_until = position_of(profile.hash)
 
     def now(self) -> float:
         """Seconds since 1970."""
@@ -225,8 +227,8 @@ class Node:
 
     def ping(self, seed: Seed) -> None:
         """One of them, and learn from what it answers (YACY-22)."""
-        own = self.seed()
-        answer = self.asker.ask(self.contact(seed), PING, Ping(self.network, write_seed(own)), Pong, seconds=_PING_SECONDS)
+        asked = Ping(self.network, write_seed(self.seed()), self._next_stretch())
+        answer = self.asker.ask(self.contact(seed), PING, asked, Pong, seconds=_PING_SECONDS)
         if isinstance(answer, NoAnswer):
             if not answer.refused:
                 with self.lock:
@@ -250,6 +252,13 @@ class Node:
             except BadSeedError:
                 self.count("bad seeds")
         self.learn(found)
+
+    def _next_stretch(self) -> tuple[str, ...]:
+        """Of the ring, beginning with our neighbours, as far as it is told whom we know there."""
+        with self.lock:
+            found = self.ring_locked().stretch(self._told_until, MOST_NAMED)
+            self._told_until = position_of(found[-1]) if found else self._told_until
+            return tuple(found)
 
     def learn(self, seeds: Collection[Seed]) -> None:
         """Somebody told of these."""

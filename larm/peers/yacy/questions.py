@@ -19,6 +19,8 @@ SEEDS = "/yacy/seeds"
 """Not asked but read, by anybody."""
 MOST_HEADERS = 100
 """In an offer: some 25 KB."""
+MOST_NAMED = 64
+"""Hashes in a ping, 1 KB: with three pings a period 10,000 peers are gone through in half an hour."""
 MOST_WORDS = 64
 """Hashes in a search: sixteen words with three stems each, or thirty with one."""
 MOST_COUNTED = 400
@@ -38,6 +40,8 @@ class Ping(msgspec.Struct, frozen=True):
 
     network: str
     seed: str
+    stretch: tuple[str, ...] = ()
+    """Whom I know of a part of the ring: whoever lies between the first and the last of them and is not there is news to me."""
 
 
 class Pong(msgspec.Struct, frozen=True):

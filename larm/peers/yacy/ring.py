@@ -15,6 +15,7 @@ from larm.peers.yacy.hashes import RING, order, position_of
 EXPONENT = 4
 PARTITIONS = 1 << EXPONENT
 _SHIFT = 63 - EXPONENT
+_ENDS = 2
 
 
 def partition_of(url_hash: str) -> int:
@@ -60,6 +61,25 @@ class Ring:
         """The next ones to a peer, so many on each side."""
         at, count = self._after(position_of(name)), len(self.hashes)
         return {self.hashes[(at + step) % count] for step in range(-number, number + 1)} - {name} if count else set()
+
+    def stretch(self, place: int, number: int) -> Sequence[str]:
+        """The next ``number`` clockwise from a place; where that is all of them, the first one once more at the end."""
+        found = self.owners(place, number)
+        return [*found, found[0]] if 0 < len(found) == len(self.hashes) else found
+
+    def lacking(self, stretch: Sequence[str]) -> list[str]:
+        """Who lies between the first and the last of a `stretch` of somebody's ring, and is not in it."""
+        if len(stretch) < _ENDS:  # nobody is between
+            return []
+        known, first = set(stretch), position_of(stretch[0])
+        width = (position_of(stretch[-1]) - first) % RING or RING
+        start, count, found = self._after(first), len(self.hashes), list[str]()
+        for step in range(count):
+            name = self.hashes[(start + step) % count]
+            if (position_of(name) - first) % RING >= width:
+                break
+            found += [] if name in known else [name]
+        return found
 
     def changed(self, there: Mapping[str, bool]) -> Ring:
         """With those of whom it is true, and without those of whom it is not."""

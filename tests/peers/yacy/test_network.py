@@ -108,6 +108,23 @@ def test_networks_never_mix(net: Net) -> None:
     assert mine[0].node.membership.counts["other networks"] > 0
 
 
+def test_who_says_whom_he_knows_is_told_of_all_others(net: Net) -> None:
+    asked, *others = net.add(41)
+    net.run(600)
+    (asking,) = net.add()
+    for _ in range(3):  # those whom it has met last are told each time, and are the same ones
+        asking.node.ping(asked.node.seed())
+    assert {seed.hash for seed in asking.node.membership.active} == {each.node.hash for each in (asked, *others)}
+
+
+def test_a_stretch_of_a_ring_has_its_bounds(net: Net) -> None:
+    one, two = net.add(2)
+    own = write_seed(two.node.seed())
+    for stretch in (("no hash",), (two.node.hash,) * 66):
+        with pytest.raises(RefusedError, match="stretch"):
+            Desk(one.node).ping(Call(two.key.key, two.ip), Ping("test", own, stretch))
+
+
 def test_a_forged_seed_changes_nothing(net: Net) -> None:
     one, _, three = net.add(3)
     net.run(300)

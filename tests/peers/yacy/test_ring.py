@@ -105,6 +105,24 @@ def test_a_word_has_its_reference_where_it_is_searched(word: str, url: str) -> N
     assert partition_of(hash_at(place_in(position_of(word), partition))) == partition
 
 
+@given(st.lists(HASHES, max_size=30), st.lists(HASHES, min_size=2, max_size=30), st.integers(2, 40))
+def test_stretch_by_stretch_a_ring_learns_what_it_lacks(others: list[str], known: list[str], number: int) -> None:
+    asking, asked = Ring(known), Ring([*others, *known[::2]])
+    place, found = position_of(known[0]), set[str]()
+    for _ in known:
+        stretch = asking.stretch(place, number)
+        place = position_of(stretch[-1])
+        found |= {*asked.lacking(stretch)}
+    assert found == {*asked.hashes} - {*known}
+
+
+def test_nobody_lies_between_the_ends_of_nothing() -> None:
+    assert Ring([]).stretch(0, 5) == []
+    assert Ring(PEERS).lacking([]) == Ring(PEERS).lacking(PEERS[:1]) == []
+    assert Ring(PEERS).lacking([PEERS[1], PEERS[3]]) == [PEERS[2]]
+    assert Ring(PEERS).lacking([PEERS[11], PEERS[1]]) == [PEERS[0]]
+
+
 @given(st.lists(HASHES, max_size=20), st.dictionaries(HASHES, st.booleans(), max_size=20), st.data())
 def test_a_ring_that_changes_is_one_made_anew(peers: list[str], changes: dict[str, bool], data: st.DataObject) -> None:
     if peers:
