@@ -125,6 +125,7 @@ def test_override_of_an_empty_section(tmp_path: Path) -> None:
         ("crawl.max_time=1h", "crawl.max_time", 3_600),
         ("fetch.http2=off", "fetch.http2", False),
         ("fetch.ip='6'", "fetch.ip", "6"),
+        ("fetch.ip=6", "fetch.ip", "6"),
         ("filters.length.max=9", "filters.length.max", 9),
         ("filters.known_paths.hosts=[]", "filters.known_paths.hosts", ()),
         ("filters={length: {max: 7}}", "filters.length.max", 7),

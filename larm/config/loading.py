@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 
@@ -202,6 +202,8 @@ def _check_keys(tree: object, struct: type[msgspec.Struct], path: str, where: st
             continue
         if getattr(kind, "__origin__", kind) is str and tree[key] is None:  # nothing stands behind the colon, or the =
             tree[key] = ""
+        if get_origin(kind) is Literal and type(tree[key]) is int and str(tree[key]) in get_args(kind):
+            tree[key] = str(tree[key])  # fetch.ip: 4 says the same as "4", and a shell takes the quotes away
         if get_origin(kind) is tuple and isinstance(tree[key], str | int | float):
             tree[key] = [tree[key]]  # one stands for a list of it: start: https://example.org/
         for where_in, value, section in _sections(kind, tree[key], f"{path}{key}"):

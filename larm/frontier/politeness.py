@@ -112,6 +112,13 @@ class Decision(msgspec.Struct, frozen=True):
 
 _NOT_THERE = frozenset({404, 410})
 
+_PATIENCE = 5
+"""Further tries of a URL in place of one, where the host slows us down: it is our pace that it refuses, not the URL. With the
+default of two that is ten, and 1 URL in 2,000 is lost to a server that refuses every second request, where it was 1 in 8."""
+_CLOSED = 600.0
+"""Seconds of rest from which a host does not slow us down any more but is closed, after some ten refusals in a row where it
+names a second, and after four where it names no time."""
+
 NOTHING = Decision(retry=False, wait=0.0, host_wait=0.0, health_cost=0, unreachable=False, errors=-1)
 
 
@@ -129,7 +136,8 @@ def policy(
     ``tries``: fetches of this URL that had failed before this one (`URLMessage.tries`). ``blocks``: answers in a row, before
     this one, with which the host asked for a rest; to be set to 0 by an answer without ``host_wait``. A Retry-After counts with
     whatever status it comes; it is obeyed up to `Frontier.backoff_max`. A host that names a short time and keeps refusing is
-    left alone longer each time all the same. ``silent``: see `Host.is_silent`; time-outs cost health there, too, as they
+    left alone longer each time all the same. One that slows us down, by 429 or a short Retry-After, does not use up the URL's
+    tries so soon. ``silent``: see `Host.is_silent`; time-outs cost health there, too, as they
     hold up the rest of the host.
     """
     found = row(outcome)
@@ -142,8 +150,10 @@ def policy(
         host_wait = min(max(after, again), settings.backoff_max)
     elif found.blocks_host:
         host_wait = backoff(settings.backoff, blocks, settings.backoff_max, random)
-    retry = found.retry and tries < settings.retries
-    wait = max(backoff(settings.retry_wait, tries, settings.backoff_max, random), host_wait) if retry else 0.0
+    slowed = host_wait < _CLOSED and (after is not None or found is TABLE[429])
+    retry = found.retry and tries < settings.retries * (_PATIENCE if slowed else 1)
+    doubled = min(tries, settings.retries)
+    wait = max(backoff(settings.retry_wait, doubled, settings.backoff_max, random), host_wait) if retry else 0.0
     errors = (1 if outcome.status >= 400 and outcome.status not in _NOT_THERE else -1) if isinstance(outcome, Refused) else 0
     health = 0 if silent and isinstance(outcome, Failed) and outcome.reason is not FailReason.TIMEOUT else found.health
     return Decision(retry, wait, host_wait, health, found.unreachable and not silent, errors)

@@ -22,6 +22,8 @@ _ENDS = {
 }
 _RAISED = {"closespider_pagecount": "raise --max-pages, and ", "bytes_spent": "raise --max-bytes (limits.bytes), and "}
 """Limits of all runs together: with the same ones the next run would end at once."""
+_EMPTY = ("204", "205")
+"""Statuses that bring no page, though nothing failed."""
 _MOST = 6
 """Kinds of errors that are named."""
 _PACED = 20
@@ -96,7 +98,7 @@ def errors_of(counters: dict[str, int]) -> str:
 
 def _errors(counters: dict[str, int]) -> Iterator[tuple[int, str]]:
     for name, count in counters.items():
-        if count and name.startswith(_STATUS) and name[len(_STATUS) :] >= "400":
+        if count and name.startswith(_STATUS) and (name[len(_STATUS) :] >= "400" or name.endswith(_EMPTY)):
             yield count, name[len(_STATUS) :]
         elif count and name.startswith(_FAILED):
             yield count, name[len(_FAILED) :]

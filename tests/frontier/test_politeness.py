@@ -139,7 +139,8 @@ def test_row(outcome: Outcome, retry: bool, blocks_host: bool, health: int, unre
 def test_row_to_its_end(outcome: Outcome, retry: bool, blocks_host: bool, health: int, unreachable: bool) -> None:
     """How often in all, and what the waits come to where nothing but this happens; how often until the host is given up."""
     decisions = [policy(outcome, tries, SETTINGS, blocks=tries, random=even) for tries in range(6)]
-    assert [each.wait for each in decisions if each.retry] == ([60.0, 120.0] if blocks_host else [5.0, 10.0]) * retry
+    rests = [60.0, 120.0, 240.0, 480.0] if outcome == refused(429) else [60.0, 120.0]
+    assert [each.wait for each in decisions if each.retry] == (rests if blocks_host else [5.0, 10.0]) * retry
     assert [each.host_wait for each in decisions[:3]] == ([60.0, 120.0, 240.0] if blocks_host else [0.0] * 3)
     points = list(itertools.accumulate(decisions, lambda left, each: health_after(left, each, SETTINGS), initial=5))
     assert sum(left > 0 for left in points) == (1 if unreachable else 5 if health else 7), "requests until it is given up"
@@ -160,6 +161,23 @@ def test_a_url_is_tried_three_times_in_all() -> None:
     assert not none.retry
 
 
+def test_a_url_outlasts_a_host_that_slows_us_down_and_brings_pages_in_between() -> None:
+    for slowed in (refused(429, 1.0), refused(429), refused(503, 1.0)):
+        decisions = [decide(slowed, tries) for tries in range(22)]
+        assert [each.retry for each in decisions] == [True] * 10 + [False] * 12
+        assert {each.wait for each in decisions[2:10]} == {decisions[2].wait}  # it is not the URL that has to rest
+    assert not decide(refused(503), 2).retry  # a page that is broken says so too
+    assert not decide(refused(404, 1.0), 0).retry
+
+
+def test_a_closed_host_uses_up_the_tries_of_a_url() -> None:
+    assert decide(refused(429), 2, blocks=3).retry
+    assert not decide(refused(429), 2, blocks=4).retry
+    assert decide(refused(429, 1.0), 2, blocks=6).retry
+    assert not decide(refused(429, 1.0), 2, blocks=7).retry
+    assert not decide(refused(503, 3600.0), 2).retry
+
+
 def test_a_host_that_asks_for_rest_waits_longer_each_time_up_to_a_day() -> None:
     waits = [decide(refused(503), blocks=blocks).host_wait for blocks in range(13)]
     assert waits[:4] == [60.0, 120.0, 240.0, 480.0]
@@ -168,7 +186,7 @@ def test_a_host_that_asks_for_rest_waits_longer_each_time_up_to_a_day() -> None:
 
 def test_a_url_waits_as_long_as_its_host() -> None:
     assert decide(refused(429), tries=1, blocks=3) == Decision(True, 480.0, 480.0, 0, False, 1)
-    assert decide(refused(429), tries=2, blocks=3) == Decision(False, 0.0, 480.0, 0, False, 1)
+    assert decide(refused(429), tries=2, blocks=4) == Decision(False, 0.0, 960.0, 0, False, 1)
 
 
 @pytest.mark.parametrize(

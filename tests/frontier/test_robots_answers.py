@@ -70,9 +70,9 @@ def test_not_modified_keeps_the_rules() -> None:
     [
         (refused(500), [5.0, 10.0]),
         (refused(520), [5.0, 10.0]),
-        (refused(429), [60.0, 60.0]),
+        (refused(429), [60.0] * 10),
         (refused(503), [60.0, 60.0]),
-        (refused(503, 300.0), [300.0, 300.0]),
+        (refused(503, 300.0), [300.0] * 10),
         (failed(FailReason.TIMEOUT), [5.0, 10.0]),
         (failed(FailReason.DROPPED), [5.0, 10.0]),
         (failed(FailReason.CONNECT), [5.0, 10.0]),
