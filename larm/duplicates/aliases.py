@@ -24,6 +24,7 @@ from typing import Any
 import msgspec
 
 from larm import config
+from larm.duplicates.fingerprints import fingerprints, new_memory
 from larm.duplicates.likeness import distance, likeness
 from larm.duplicates.novelty import own_text
 from larm.duplicates.row import AliasRow, decode_row, letter_hash, pack, same_text, unpack
@@ -38,7 +39,7 @@ from larm.model.url import Url
 _FAR = 20
 """Bits in which the simhashes of texts differ at most of which half is the same (17 are to be expected)."""
 _TOGETHER, _MOST = 64, 4_000_000
-"""Visits, and bytes of them, looked at together: each call of numpy or SQLite costs milliseconds beside busy threads."""
+"""Visits, and bytes of them, looked at together: each call of SQLite costs milliseconds beside busy threads."""
 
 
 _RULE = 2
@@ -176,11 +177,6 @@ class Aliases:
         made = {id(visit): visit.fingerprint for visit in pages if visit.fingerprint is not None}
         missing = [visit for visit in pages if id(visit) not in made]
         if missing:
-            from larm.duplicates.fingerprints import (  # with numpy, where nothing is compiled: the crawl goes on meanwhile
-                fingerprints,
-                new_memory,
-            )
-
             if self._memory is None:
                 self._memory = new_memory()
             texts = [own_text(visit.url, visit.document.raw_text if visit.document else "") for visit in missing]
@@ -290,8 +286,6 @@ class Aliases:
 
     def _release(self) -> list[Visit]:
         """Aliases that by the settings, or the rule, of now are none: the index is to have them. Once, after `open`."""
-        from larm.duplicates.fingerprints import fingerprints, new_memory
-
         out: list[Visit] = []
         table, released, self._released, first = self._open_table(), self._released, None, -1
         while released is not None and (leads := table.leads(first)):

@@ -1,4 +1,4 @@
-"""What is known of a text by its fingerprint, and how much two texts have in common. Pure; without numpy, which takes 30 ms.
+"""What is known of a text by its fingerprint, and how much two texts have in common. Pure.
 
 How one is made: `larm.duplicates.fingerprints`.
 """

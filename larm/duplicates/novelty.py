@@ -15,6 +15,7 @@ from typing import Any
 
 import xxhash
 
+from larm.duplicates.fingerprints import fingerprints, new_memory
 from larm.model.document import Document, Visit
 from larm.model.novelty import Fingerprint, Novelty
 from larm.model.url import Url
@@ -52,11 +53,6 @@ class NoveltyJudge:
 
     def judge(self, visits: Sequence[Visit]) -> list[tuple[Fingerprint, Novelty]]:
         """Of pages that were just read, each with a document and an address, in the order in which they count as known."""
-        from larm.duplicates.fingerprints import (  # with numpy, where nothing is compiled: when there is a first page
-            fingerprints,
-            new_memory,
-        )
-
         documents = [visit.document or Document("") for visit in visits]
         lists = [n for n, each in enumerate(documents) if each.other_text and len(each.raw_text) < SHORT]
         texts = [own_text(visit.url, each.raw_text) for visit, each in zip(visits, documents, strict=True)]

@@ -1,3 +1,8 @@
-"""The link graph, see `larm.graph.block`."""
+"""The link graph, see `larm.graph.block`.
 
-import larm.kit.one_blas_thread  # noqa: F401  before numpy
+numpy's OpenBLAS starts a thread for each core, and each spins for 20 ms before it sleeps; nobody here multiplies matrices.
+"""
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy

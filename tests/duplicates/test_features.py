@@ -72,19 +72,19 @@ def test_it_is_what_its_sources_say() -> None:
 
 @needs_it
 @given(st.lists(st.lists(texts, max_size=6), max_size=4), st.booleans())
-def test_compiled_and_with_numpy_they_are_the_same(batches: list[list[str]], links: bool) -> None:
+def test_compiled_and_in_python_they_are_the_same(batches: list[list[str]], links: bool) -> None:
     """In memories of their own, which fill up: what of a text is new depends on all that was read before."""
-    ours, numpys = fingerprints.new_memory(1 << 8), Memory(1 << 8)
+    ours, plains = fingerprints.new_memory(1 << 8), Memory(1 << 8)
     for batch in batches:
-        assert fingerprints._counting.measured(batch, ours, links) == plain.measured(batch, numpys, links)
+        assert fingerprints._counting.measured(batch, ours, links) == plain.measured(batch, plains, links)
 
 
 @needs_it
 def test_a_text_that_is_longer_than_those_before() -> None:
-    ours, numpys = fingerprints.new_memory(), Memory(1 << 22)
+    ours, plains = fingerprints.new_memory(), Memory(1 << 22)
     for times in (1, 100, 1_000, 40_000, 3):
         text = " ".join(f"word{number % 977} x{number:x} \u6771\u4eac {'-' * (number % 5)}" for number in range(times))
-        assert fingerprints._counting.measured([text, text], ours, False) == plain.measured([text, text], numpys, False)
+        assert fingerprints._counting.measured([text, text], ours, False) == plain.measured([text, text], plains, False)
 
 
 def test_a_page_of_words() -> None:

@@ -1,8 +1,0 @@
-"""Imported by whoever imports numpy, before it does.
-
-numpy's OpenBLAS starts a thread for each core, and each spins for 20 ms before it sleeps; nobody here multiplies matrices.
-"""
-
-import os
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
