@@ -6,6 +6,7 @@ import re
 from datetime import datetime
 
 import msgspec
+import pycurl
 
 from larm.archive.scanning import Record, head_of
 from larm.config import Fetch
@@ -56,7 +57,8 @@ def outcome_of(answer: Answer, original: Answer | None, settings: Fetch, seconds
     limit = int(settings.page_size)
     if is_document(lines, body):
         limit = max(limit, int(settings.document_size))
-    stopped = len(body) > limit or bool(answer.cut)
+    stopped = len(body) > limit
+    part = bool(answer.cut and body and not stopped)  # no setting brings what the archive does not have
     ending = Ending(
         status=status,
         lines=lines,
@@ -64,9 +66,12 @@ def outcome_of(answer: Answer, original: Answer | None, settings: Fetch, seconds
         timing=Timing(seconds, len(body)),
         limit=limit,
         stopped=stopped,
+        error=pycurl.E_PARTIAL_FILE if part else pycurl.E_OK,
+        message=f"the archive has a part of it, WARC-Truncated: {answer.cut}",
+        last=part,
     )
     outcome = classify(ending, answer.date)
-    exchange = Exchange(answer.url, b"", head, body[:limit], answer.address, answer.date, "length" if stopped else "")
+    exchange = Exchange(answer.url, b"", head, body[:limit], answer.address, answer.date, "length" if stopped else answer.cut)
     return msgspec.structs.replace(outcome, exchange=exchange)
 
 

@@ -72,15 +72,20 @@ def test_a_revisit_has_the_payload_of_its_original(head: bytes) -> None:
     assert outcome.headers["etag"] == ("y" if head.startswith(b"HTTP/1.1 200") else "x")
 
 
-def test_limits_hold_and_cuts_are_known() -> None:
-    for found in (
-        answer(b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 5_000),
-        answer(b"HTTP/1.1 200 OK\r\n\r\nx", warc_truncated="time"),
-    ):
-        outcome = outcome_of(found, None, FETCH, 0.0)
-        assert isinstance(outcome, Fetched)
-        assert outcome.truncated
-        assert len(outcome.body) <= 1_000
+def test_limits_hold() -> None:
+    outcome = outcome_of(answer(b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 5_000), None, FETCH, 0.0)
+    assert isinstance(outcome, Fetched)
+    assert (outcome.truncated, outcome.flaw, len(outcome.body)) == (True, "", 1_000)
+
+
+@pytest.mark.parametrize("why", ["length", "time", "disconnect"])
+def test_a_part_of_a_page_is_not_blamed_on_a_limit_of_ours(why: str) -> None:
+    found = outcome_of(answer(b"HTTP/1.1 200 OK\r\n\r\nx", warc_truncated=why), None, FETCH, 0.0)
+    assert isinstance(found, Fetched)
+    assert (found.truncated, found.body) == (True, b"x")
+    assert found.flaw.endswith(f"WARC-Truncated: {why}")
+    assert found.exchange
+    assert found.exchange.truncated == why
 
 
 @pytest.mark.parametrize("date", ["", "yesterday", "2023-11-14", "0001-01-01T00:00:00Z", "2023-11-14T22:13:20"])
