@@ -22,6 +22,7 @@ MAX_SIZE: Final = 52_428_800
 here."""
 GZIP: Final = ("application/gzip", "application/x-gzip")
 """The types this is for."""
+_MAGIC: Final = b"\x1f\x8b"
 
 
 class GzipProcessor:
@@ -39,10 +40,12 @@ class GzipProcessor:
 
     def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
         """See `larm.seams.Processor`. The document's type is that of what is within, if that is text or XML."""
-        body, warning = unpack(fetched.body, self._page_size, self._members)
-        if self._page_size <= len(body) < MAX_SIZE and "html" not in mime_of("", body):
-            body, warning = unpack(fetched.body, MAX_SIZE, self._members)
-        if body.startswith(b"\x1f\x8b") or b"\0" in body[:512]:  # packed twice, tar: not for us
+        body, warning = fetched.body, f"no gzip, though it is said to be {mime}"
+        if body.startswith(_MAGIC):
+            body, warning = unpack(fetched.body, self._page_size, self._members)
+            if self._page_size <= len(body) < MAX_SIZE and "html" not in mime_of("", body):
+                body, warning = unpack(fetched.body, MAX_SIZE, self._members)
+        if body.startswith(_MAGIC) or b"\0" in body[:512]:  # packed twice, tar: not for us
             return Document(mime)
         headers = {name: value for name, value in fetched.headers.items() if name != "content-type"}
         found = self._process(message, msgspec.structs.replace(fetched, body=body, headers=headers))

@@ -266,6 +266,13 @@ def test_gzip() -> None:
         assert document(other, content_type="application/gzip").mime == "application/gzip"
 
 
+def test_what_is_called_gzip_and_is_none_is_read_as_it_is() -> None:
+    found = document(SITEMAP, content_type="application/x-gzip")
+    assert len(found.links) == 2
+    assert found.warnings == (f"{PAGE}: no gzip, though it is said to be application/x-gzip",)
+    assert document(b"\0\1" * 300, content_type="application/gzip").mime == "application/gzip"
+
+
 def test_gzip_that_is_broken_or_a_bomb() -> None:
     packed = gzip.compress(b"some words " * 100)
     assert unpack(packed + packed, MAX_SIZE) == (b"some words " * 200, "")
