@@ -40,6 +40,8 @@ _REASONS = {
     ),
 }
 _REASON_OF = {error: reason for reason, errors in _REASONS.items() for error in errors}
+_SILENT = {100: "a header of more than 100 KB"}  # CURLE_TOO_LARGE, which pycurl does not name
+"""libcurl has no words for it in the answer."""
 _NOT_HTTP = ("response headers", "hunk", "HTTP/")  # E_RECV_ERROR is also endless headers and chunks that are none
 
 
@@ -117,7 +119,13 @@ def _failed(ending: Ending, complete: bool) -> Failed:
     reason = _REASON_OF.get(ending.error, FailReason.PROTOCOL)
     if ending.error == pycurl.E_RECV_ERROR and any(word in ending.message for word in _NOT_HTTP):
         reason = FailReason.PROTOCOL
-    return Failed(reason, one_line(ending.message) or f"libcurl error {ending.error}", ending.timing)
+    said = one_line(ending.message) or _SILENT.get(ending.error, f"libcurl error {ending.error}")
+    return Failed(reason, said + trust(ending.error), ending.timing)
+
+
+def trust(error: int) -> str:
+    """What a person can do about a certificate that is not good; of other failures of TLS nothing."""
+    return "; fetch.insecure_hosts trusts it all the same" if error == pycurl.E_PEER_FAILED_VERIFICATION else ""
 
 
 def one_line(message: str) -> str:

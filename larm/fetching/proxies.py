@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import pycurl
 
+from larm.fetching.classify import trust
 from larm.fetching.tls import ca_file
 
 _E_PROXY = 97  # CURLE_PROXY, which pycurl does not name: what SOCKS answers
@@ -35,7 +36,7 @@ def proxy_fault(handle: Any, proxy: str, error: int, message: str) -> str:
     if 407 in (tunnel, handle.getinfo(pycurl.RESPONSE_CODE)):  # no site says that (RFC 9110, 15.5.8)
         message = "it wants another name or password"
     elif error in _TLS and proxy.startswith("https:") and not tunnel:
-        message += "; fetch.insecure_hosts trusts it all the same"
+        message += trust(error)
     elif error not in _ITS_OWN and not (error and tunnel // 100 > 2):
         return ""
     elif error == pycurl.E_COULDNT_CONNECT and not tunnel:

@@ -32,7 +32,7 @@ _FAILED = {
     FailReason.CONNECT: "no way there: {}",
     FailReason.PROXY: "{}",
     FailReason.TIMEOUT: "no answer in time: {}; --timeout allows more",
-    FailReason.TLS: "no safe connection: {}; fetch.insecure_hosts trusts it all the same",
+    FailReason.TLS: "no safe connection: {}",
     FailReason.DROPPED: "the connection broke off: {}",
     FailReason.PROTOCOL: "no proper HTTP: {}",
     FailReason.CONTENT: "what came can't be unpacked: {}",

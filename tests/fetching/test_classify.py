@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from larm.fetching.classify import Ending, classify
+from larm.fetching.classify import Ending, classify, trust
 from larm.model.outcome import Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused, Timing
 
 TIMING = Timing(1.5, 7)
@@ -61,6 +61,15 @@ def test_a_body_that_breaks_off_counts_when_no_try_follows() -> None:
         assert outcome == half
 
 
+def test_how_to_trust_a_certificate_is_said_where_that_is_what_is_wrong() -> None:
+    """Not where who listens there speaks no TLS: no setting helps then."""
+    for error, helps in ((pycurl.E_PEER_FAILED_VERIFICATION, True), (pycurl.E_SSL_CONNECT_ERROR, False)):
+        outcome = ended(0, error=error, message="words")
+        assert isinstance(outcome, Failed)
+        assert outcome.reason is FailReason.TLS
+        assert outcome.detail == "words" + "; fetch.insecure_hosts trusts it all the same" * helps
+
+
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308, 300])
 def test_3xx_with_a_location_has_moved(status: int) -> None:
     assert ended(status, "Location: ../b?c=d") == Moved(status, "../b?c=d", TIMING)
@@ -107,7 +116,7 @@ def test_retry_after_travels_with_the_refusal() -> None:
 @pytest.mark.parametrize("status", [0, 200])
 def test_errors_have_their_reason(error: int, message: str, reason: FailReason, status: int) -> None:
     outcome = ended(status, error=error, message=message)
-    assert outcome == Failed(reason, message or f"libcurl error {error}", TIMING)
+    assert outcome == Failed(reason, (message or "a header of more than 100 KB") + trust(error), TIMING)
 
 
 def test_an_error_in_the_body_of_a_404_changes_nothing() -> None:

@@ -95,13 +95,6 @@ def test_what_is_no_answer_is_no_consent(outcome: Outcome, waits: list[float]) -
     assert answer(outcome, tries=len(waits), known=OLD) == OLD
 
 
-def test_how_to_trust_a_certificate_is_said_where_that_is_what_is_wrong() -> None:
-    for reason in (FailReason.TLS, FailReason.UNRESOLVED):
-        last = answer(failed(reason))
-        assert isinstance(last, GiveUp)
-        assert last.why.endswith("; fetch.insecure_hosts trusts it all the same") == (reason is FailReason.TLS)
-
-
 @pytest.mark.parametrize(
     ("reason", "retried"), [(FailReason.CONNECT, False), (FailReason.TIMEOUT, True), (FailReason.DROPPED, True)]
 )

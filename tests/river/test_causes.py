@@ -46,7 +46,7 @@ def failed(reason: FailReason, detail: str = "detail") -> Failed:
         (failed(FailReason.CONNECT, "failed (Connection refused)"), "nothing listens there (Connection refused)"),
         (failed(FailReason.CONNECT, "failed (No route to host)"), "no way there: failed (No route to host)"),
         (failed(FailReason.TIMEOUT), "no answer in time: detail; --timeout allows more"),
-        (failed(FailReason.TLS), "no safe connection: detail; fetch.insecure_hosts trusts it all the same"),
+        (failed(FailReason.TLS), "no safe connection: detail"),
         (failed(FailReason.PRIVATE), "detail"),
     ],
 )

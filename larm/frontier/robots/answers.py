@@ -79,8 +79,7 @@ class RobotsPolicy(NamedTuple):
         if decision.retry and not hopeless:
             return NotYet(decision.wait)
         what = outcome.status if isinstance(outcome, Refused) else outcome.detail
-        trust = "; fetch.insecure_hosts trusts it all the same" * (reason is FailReason.TLS)
-        return known or GiveUp(f"robots.txt: {what} (try {asked.tries + 1}){trust}")
+        return known or GiveUp(f"robots.txt: {what} (try {asked.tries + 1})")
 
     def _beginning(self, body: bytes) -> RobotsRules:
         """The rules of a file that is longer than what is read of it."""
