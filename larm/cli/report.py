@@ -19,6 +19,6 @@ def report(*, where: Path | None, directory: Path) -> None:
     languages, what was slowest and largest.
     """
     from larm.enquiries.report import report_of
-    from larm.enquiries.report_page import page
+    from larm.web.report_page import page
 
-    click.echo(page(report_of(existing(where or directory))), nl=False)
+    click.echo(page(report_of(existing(where or directory))))

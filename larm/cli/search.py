@@ -6,7 +6,7 @@ The JSON is stable, docs/searching.rst has it. Words may begin with ``-``, so th
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from larm.config import Search
-    from larm.model.facets import Narrowed, Sort
+    from larm.model.facets import Narrowed
     from larm.model.findings import Asked
     from larm.seams import Searcher
     from larm.search.results import Results
@@ -100,19 +100,13 @@ def search(
     cluster: bool,
     remotes: tuple[str, ...],
     remote_token: Path | None,
-    number: int,
-    page: int,
-    sort: Sort,
-    facets: bool,
     only: tuple[str, ...],
-    alike: bool,
-    as_typed: bool,
     suggest: bool,
     raw: bool,
-    explain: bool,
     hyperlinks: bool,
     file: Path | None,
     overrides: tuple[str, ...],
+    **given: Any,
 ) -> int:
     """Find pages by the WORDS, best first.
 
@@ -135,17 +129,7 @@ def search(
     settings = effective(existing(directories[0]) if directories else Path(), file, overrides).search
     if suggest:
         return _suggest(" ".join(words), directories, settings, raw=raw)
-    asked = Asked(
-        query=" ".join(words),
-        number=number,
-        page=page,
-        narrowed=_narrowed(only),
-        sort=sort,
-        facets=facets,
-        explain=explain,
-        alike=alike,
-        as_typed=as_typed,
-    )
+    asked = Asked(query=" ".join(words), narrowed=_narrowed(only), **given)  # the other options are called as its fields
     others = remote_searchers(remotes, remote_token)
     if cluster:
         if weights:
@@ -156,21 +140,21 @@ def search(
         results = _of_one(directories[0], settings, asked, cluster=cluster)
     else:
         results = _of_several(directories, weights, settings, asked, others)
-    first = number * (page - 1) + 1
+    first = asked.number * (asked.page - 1) + 1
     if raw:
         from larm.search.answer import answer_of
 
-        click.echo(as_json(msgspec.to_builtins(answer_of(results, page, first))))
+        click.echo(as_json(msgspec.to_builtins(answer_of(results, asked.page, first))))
         return int(not results.hits)
     from larm.cli.results import Style, facet_lines, lines
 
     style = Style.of_stdout(hyperlinks)
     for rank, hit in enumerate(results.hits, first):
-        for line in lines(rank, hit, style, explain):
+        for line in lines(rank, hit, style, asked.explain):
             click.echo(line)
     for line in facet_lines(results.facets, style):
         click.echo(line)
-    for sentence in _about(results, page, first):
+    for sentence in _about(results, asked.page, first):
         say(sentence)
     return int(not results.hits)  # as grep does
 

@@ -1,11 +1,12 @@
-"""Charts of how a crawl went: from steps to the points of lines, for the template that draws them as SVG. Pure."""
+"""Charts of how a crawl went: from moments to the points of lines, for the templates that draw them as SVG. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-from larm.monitor.history import Step
+from larm.monitor.history import Moment, Step
 from larm.monitor.rates import size
 from larm.search.answer import moment
 
@@ -13,7 +14,7 @@ WIDTH, HEIGHT = 600, 120
 
 
 class Chart(NamedTuple):
-    """One measure over time."""
+    """One measure over time; the time between runs is left out."""
 
     title: str
     most: str
@@ -21,6 +22,8 @@ class Chart(NamedTuple):
     last: str
     first_moment: str
     last_moment: str
+    seconds: float
+    """That the runs took."""
     lines: tuple[str, ...]
     """Points of a line for each run, as SVG's ``polyline`` has them."""
 
@@ -30,23 +33,25 @@ def charts(steps: Sequence[Step]) -> list[Chart]:
     if len(steps) < 2:
         return []
     return [
-        _chart("Pages a second", steps, lambda step: step.pages, "{:,.1f}".format),
-        _chart("Received a second", steps, lambda step: step.received, size),
-        _chart("URLs that wait", steps, lambda step: step.waiting, "{:,.0f}".format),
-        _chart("Errors a second", steps, lambda step: step.errors, "{:,.2f}".format),
+        chart("Pages a second", steps, "pages", "{:,.1f}".format),
+        chart("Received a second", steps, "received", size),
+        chart("URLs that wait", steps, "waiting", "{:,.0f}".format),
+        chart("Errors a second", steps, "errors", "{:,.2f}".format),
     ]
 
 
-def _chart(title: str, steps: Sequence[Step], value: Callable[[Step], float], said: Callable[[float], str]) -> Chart:
-    first, last = steps[0].wall, steps[-1].wall
-    most = max(map(value, steps))
-    seconds, scale = max(1.0, last - first), most or 1.0
+def chart(title: str, moments: Sequence[Moment | Step], name: str, said: Callable[[float], str]) -> Chart:
+    """Of the field of this ``name``; ``said``: its value in words."""
+    values: list[float] = [getattr(each, name) for each in moments]
+    times = [0.0]
+    for one, other in pairwise(moments):
+        times.append(times[-1] + (other.wall - one.wall) * (one.run == other.run))
+    width, most = WIDTH / (times[-1] or 1), max(values)
     lines: dict[int, list[str]] = {}
-    for step in steps:
-        x = (step.wall - first) / seconds * WIDTH
-        y = HEIGHT - value(step) / scale * (HEIGHT - 4)
-        lines.setdefault(step.run, []).append(f"{x:.1f},{y:.1f}")
-    return Chart(title, said(most), said(value(steps[-1])), _time(first), _time(last), tuple(map(" ".join, lines.values())))
+    for each, time, value in zip(moments, times, values, strict=True):
+        lines.setdefault(each.run, []).append(f"{time * width:.1f},{HEIGHT - value / (most or 1) * (HEIGHT - 4):.1f}")
+    first, last = _time(moments[0].wall), _time(moments[-1].wall)
+    return Chart(title, said(most), said(values[-1]), first, last, times[-1], tuple(map(" ".join, lines.values())))
 
 
 def _time(wall: float) -> str:

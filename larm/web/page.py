@@ -11,9 +11,10 @@ from starlette.responses import HTMLResponse
 
 from larm import __version__
 from larm.index.meta_words import MIME_NAMES
+from larm.kit.counted import counted
 from larm.monitor.cluster_line import cluster_line
 from larm.monitor.printable import harmless, printable
-from larm.monitor.rates import duration, size
+from larm.monitor.rates import duration, minute, size
 from larm.search.answer import moment
 from larm.web.chart import HEIGHT, WIDTH
 from larm.web.directories import Served
@@ -48,7 +49,13 @@ def _environment() -> Environment:
     )
     environment.globals |= {"width": WIDTH, "height": HEIGHT, "version": __version__}
     environment.filters |= {"plain": printable, "lines": harmless, "day": _day, "clock": _clock, "kind": _kind}
-    environment.filters |= {"size": size, "duration": duration, "cluster_line": cluster_line}
+    environment.filters |= {
+        "size": size,
+        "duration": duration,
+        "cluster_line": cluster_line,
+        "counted": counted,
+        "minute": minute,
+    }
     environment.tests["opened"] = can_be_opened
     return environment
 

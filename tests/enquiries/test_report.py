@@ -10,10 +10,10 @@ import pytest
 
 from larm import cli
 from larm.enquiries.report import report_of
-from larm.enquiries.report_page import page
 from larm.monitor.history import Moment
 from larm.processing.fragments import fragments
 from larm.testing.web import SyntheticWeb
+from larm.web.report_page import page
 from tests.stories.crawls import run_crawl
 
 
