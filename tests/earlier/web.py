@@ -13,9 +13,9 @@ from unittest.mock import patch
 
 import pycurl
 
-from benchmarks.random_web import RandomWeb
 from larm.fetching import transfer
 from larm.kit.clock import SystemClock
+from larm.testing.random_web import RandomWeb
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from benchmarks.random_web import random_web
 from larm import cli
 from larm.building.wiring import build_crawl
 from larm.control.client import Control
@@ -21,6 +20,7 @@ from larm.enquiries.forgetting import meant, take_out
 from larm.errors import UsageError
 from larm.kit.threads.workers import Workers
 from larm.river.crawl import Crawl
+from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import ALL_HOSTS, check_complete, config_of, reference_links, run_crawl, stored
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from benchmarks.webs.named import NamedWeb, Page, host_of, resolved
 from larm.config import TrapsFilter
 from larm.duplicates.novelty import NoveltyJudge
 from larm.kit.disk.block_store import BlockStore
@@ -18,6 +17,7 @@ from larm.model.lease import Lease
 from larm.model.message import START, URLMessage
 from larm.model.novelty import Novelty
 from larm.testing.fakes import url
+from larm.testing.webs.named import NamedWeb, Page, host_of, resolved
 from tests.frontier.rig import Rig, of, ok
 
 BATCH = 1_000

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 
 import tantivy
 
-from benchmarks.random_web import RandomWeb
 from larm.building.wiring import build_crawl
 from larm.config import Config, load
 from larm.duplicates.row import decode_row
@@ -23,6 +22,7 @@ from larm.storage.body_frames import read_frame, room_at
 from larm.storage.page_file import PLAIN, page_file
 from larm.storage.reader import StoreLog
 from larm.storage.store_log import StoreEntry
+from larm.testing.random_web import RandomWeb
 from larm.testing.replies import stall
 from larm.testing.request_log import Request, RequestLog
 from larm.testing.web import SyntheticWeb

@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from fastwarc.warc import response
 
-from benchmarks.random_web import random_web
 from larm import cli, open_index
 from larm.archive.records import Records, gzip_member
 from larm.archive.scanning import scan
 from larm.enquiries.afterwards import explain_url
 from larm.errors import StorageError, UsageError
 from larm.storage.reader import StoreLog
+from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
 from tests.archive.exchanges import exchange
 from tests.shared_data import ROOT

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.random_web import RandomWeb, random_web
+from larm.testing.random_web import RandomWeb, random_web
 from larm.testing.request_log import Request, RequestLog
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import ALL_HOSTS, run_crawl, watch

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.random_web import RandomWeb, random_web
 from larm.building.wiring import build_crawl
 from larm.errors import StageError
 from larm.graph.reader import open_graph
@@ -20,6 +19,7 @@ from larm.river.crawl import Ending
 from larm.river.patience import HANGS, Patience
 from larm.search.coverage import Coverage, coverage_of
 from larm.testing.clock import FakeClock
+from larm.testing.random_web import RandomWeb, random_web
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 from tests.processing.office_files import pdf

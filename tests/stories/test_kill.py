@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.random_web import RandomWeb, random_web
 from larm.frontier.checkpoint import CheckpointFile
 from larm.kit.disk.block_store import BlockStore
+from larm.testing.random_web import RandomWeb, random_web
 from tests.stories.crawls import check_complete, reference_links, watch
 from tests.stories.processes import Process, crawl_arguments, larm_says
 

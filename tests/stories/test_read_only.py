@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import pytest
 
-from benchmarks.random_web import RandomWeb, random_web
+from larm.testing.random_web import RandomWeb, random_web
 from tests.earlier.make import DATA, KINDS
 from tests.stories.crawls import ALL_HOSTS, run_crawl
 from tests.stories.processes import ROOT

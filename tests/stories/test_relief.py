@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from benchmarks.random_web import random_web
 from larm.building import reading
 from larm.building.wiring import build_crawl
 from larm.frontier.queues import ENOUGH
 from larm.reading import ahead, pool
 from larm.reading.pool import Ended, ReadingPool
+from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
 from tests.reading.poisoned_child import HANG, POISON
 from tests.stories.crawls import ALL_HOSTS, config_of, lines, rows, run_crawl

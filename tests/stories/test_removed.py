@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.random_web import RandomWeb, random_web
 from larm import cli
 from larm.building.marker import MARKER
 from larm.errors import LarmError
 from larm.filters.chain import MessageFilter
 from larm.model.message import URLMessage
 from larm.search.searcher import IndexSearcher
+from larm.testing.random_web import RandomWeb, random_web
 from tests.stories.crawls import ALL_HOSTS, Run, check_stored, lines, reference_links, run_crawl
 from tests.stories.leftovers import leftovers
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.random_web import random_web
 from larm.building.wiring import build_crawl
 from larm.river.crawl import Ending
 from larm.search.searcher import IndexSearcher
 from larm.storage.reader import StoreLog
+from larm.testing.random_web import random_web
 from larm.testing.replies import html
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import (
