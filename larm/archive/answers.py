@@ -6,14 +6,13 @@ import re
 from datetime import datetime
 
 import msgspec
-import pycurl
 
 from larm.archive.scanning import Record, head_of
 from larm.config import Fetch
 from larm.fetching.classify import Ending, classify
 from larm.fetching.large import is_document
 from larm.model.exchange import Exchange
-from larm.model.outcome import Outcome, Timing
+from larm.model.outcome import Fetched, Outcome, Timing
 
 _YEARS = 1990, 9000  # there was no web before, and dates of a clock that is wrong overflow
 _STATUS = re.compile(rb"HTTP/\d(?:\.\d)? +(\d{3})")
@@ -58,7 +57,6 @@ def outcome_of(answer: Answer, original: Answer | None, settings: Fetch, seconds
     if is_document(lines, body):
         limit = max(limit, int(settings.document_size))
     stopped = len(body) > limit
-    part = bool(answer.cut and body and not stopped)  # no setting brings what the archive does not have
     ending = Ending(
         status=status,
         lines=lines,
@@ -66,11 +64,11 @@ def outcome_of(answer: Answer, original: Answer | None, settings: Fetch, seconds
         timing=Timing(seconds, len(body)),
         limit=limit,
         stopped=stopped,
-        error=pycurl.E_PARTIAL_FILE if part else pycurl.E_OK,
-        message=f"the archive has a part of it, WARC-Truncated: {answer.cut}",
-        last=part,
     )
     outcome = classify(ending, answer.date)
+    if answer.cut and not stopped and isinstance(outcome, Fetched):  # no setting brings what the archive does not have
+        why = f"the archive has a part of it, WARC-Truncated: {answer.cut}"
+        outcome = msgspec.structs.replace(outcome, truncated=True, flaw=why)
     exchange = Exchange(answer.url, b"", head, body[:limit], answer.address, answer.date, "length" if stopped else answer.cut)
     return msgspec.structs.replace(outcome, exchange=exchange)
 
