@@ -30,25 +30,30 @@ class Request(msgspec.Struct, Generic[A], frozen=True, tag_field="ask", tag=str.
 # -- answers
 
 
-class Report(msgspec.Struct, frozen=True):
-    """How it stands."""
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """How a crawl stands, or stood at last."""
 
     state: str
     """running, paused, idle (nothing is left: it waits for URLs) or ending."""
-    directory: str
-    pid: int
-    written: float
-    """Seconds since 1970."""
-    limited_by: str
+    written: float = 0.0
+    """When these figures were taken, in seconds since 1970; 0: there are none."""
+    limited_by: str = ""
     """What limits the crawl now, one phrase."""
-    pages_per_second: float
-    bytes_per_second: float
-    average_over_seconds: float
-    figures: Snapshot
+    pages_per_second: float = 0.0
+    bytes_per_second: float = 0.0
+    figures: Snapshot = Snapshot()
     changes: dict[str, str] = {}
     """Settings that were set while it runs."""
     waits: tuple[str, ...] = ()
     """What its end waits for, where it is ending."""
+
+
+class Report(Standing, frozen=True, kw_only=True):
+    """How it stands."""
+
+    directory: str
+    pid: int
+    average_over_seconds: float
 
 
 class HostLine(msgspec.Struct, frozen=True):

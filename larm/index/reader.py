@@ -8,8 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
-from types import MappingProxyType
-from typing import NamedTuple
 
 import tantivy
 
@@ -36,35 +34,23 @@ from larm.index.word_queries import WordQueries
 from larm.model.cuts import CUTS
 from larm.model.facets import Facet
 from larm.model.findings import WordStatistics
+from larm.model.page_record import PageFacts
 
 _MOST_VALUES = 1_000
 _MOST_CUT = 100_000  # cut pages that are known as such in results
 
 
-class Match(NamedTuple):
-    """A page that was found."""
+class Match(PageFacts, frozen=True, kw_only=True):
+    """A page that was found; its title as it was indexed."""
 
-    url: str
-    title: str
     body: str
     """The main text."""
-    mime: str
     score: float
     explanation: str
     """JSON; empty if it was not asked for."""
     description: str = ""
-    language: str = ""
-    modified: int = 0
-    """Seconds since 1970; 0: not known. So is `fetched`."""
-    fetched: int = 0
-    size: int = 0
-    """Bytes."""
     quote: int | None = None
     """At most so many characters of the page may be shown; None: any number."""
-    cuts: tuple[str, ...] = ()
-    """What was not read of it: names of `larm.model.cuts`."""
-    fields: Mapping[str, tuple[str, ...]] = MappingProxyType({})
-    """Those of the user's that are stored."""
     sections: str = ""
     """See `larm.index.sections`."""
 

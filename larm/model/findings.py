@@ -7,6 +7,7 @@ statistics of its words (`WordStatistics`), and then for pages, with the sums of
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 
@@ -71,35 +72,45 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Those of all indexes that are asked; None: there is only one."""
 
 
-class Findings(msgspec.Struct, frozen=True, kw_only=True):
+class Answered(msgspec.Struct, frozen=True, kw_only=True):
+    """What there is to show of an answer, be it of one index or of several."""
+
+    hits: tuple[Hit, ...] = ()
+    """Best first."""
+    total: int = 0
+    """All pages that match: those that have all words, and, where these are few, those that have some."""
+    complete: int = 0
+    """Those of them that have all words."""
+    alike: int = 0
+    """Pages that were left out, as they say the same as one of these hits, or nearly (YIOOP-58)."""
+    exact: bool = True
+    """``total`` is the number of pages; otherwise there are at least so many, as several indexes may have the same ones."""
+    notes: tuple[str, ...] = ()
+    """Sentences about parts of the query that were left out, about the answer, and why nothing was found."""
+    facets: tuple[Facet, ...] = ()
+    """Of all pages that match, if they were asked for."""
+    suggestion: str = ""
+    """Another spelling that finds more, where few pages were found."""
+    instead: str = ""
+    """The spelling that took the place of what was asked, which no page has all of: `Asked.as_typed` has those pages."""
+    took: float = 0.0
+    """Seconds."""
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        """These alone, by name, for another value that has them."""
+        return {name: getattr(self, name) for name in Answered.__struct_fields__}
+
+
+class Findings(Answered, frozen=True, kw_only=True):
     """One part of an answer. Of each searcher that was asked there comes one, or more."""
 
     searcher: str
     """Who answers."""
-    hits: tuple[Hit, ...] = ()
-    """Best first."""
-    total: int = 0
-    """All pages that match."""
-    complete: int = 0
-    """Those of them that have all words."""
-    alike: int = 0
-    """Pages that were left out, as they say the same as one of these hits, or nearly."""
-    exact: bool = True
-    """``total`` is the number of pages; otherwise there are at least so many."""
     by_rank: bool = False
     """The scores mean nothing beside those of others: they say only which of these hits comes first."""
     statistics: WordStatistics = WordStatistics()
     """Of the searcher's own words."""
-    notes: tuple[str, ...] = ()
-    """Sentences about the query and the answer."""
-    facets: tuple[Facet, ...] = ()
-    """Of all pages that match, if they were asked for."""
-    suggestion: str = ""
-    """Another spelling that finds more."""
-    instead: str = ""
-    """The spelling that took the place of what was asked, which no page has all of."""
-    took: float = 0.0
-    """Seconds."""
     failure: str = ""
     """Why there is no answer, or not all of it; one sentence."""
     overall: bool = False

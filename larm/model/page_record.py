@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
@@ -24,6 +25,11 @@ class PageFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What was not read of it: names of settings, or ``reader`` (`larm.model.cuts`)."""
     fields: Mapping[str, tuple[str, ...]] = {}
     """What users have said is to be known of it."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """These alone, by name, for another value that has them."""
+        return {name: getattr(self, name) for name in PageFacts.__struct_fields__}
 
 
 class PageRecord(PageFacts, frozen=True, kw_only=True):

@@ -15,6 +15,8 @@ from math import log10
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from larm.config import Search
 from larm.graph.files import SNAPSHOT
 from larm.graph.reader import GraphReader, open_graph
@@ -212,7 +214,7 @@ class Ranker:
             own = self._reader.parts_of_score(found, weighed.candidate)
             explanation = _explanation(weighed.score, {**own, **weighed.parts})
         match = weighed.match or self._reader.read(weighed.candidate, 0.0)
-        return Ranked(match._replace(score=weighed.score, explanation=explanation), complete)
+        return Ranked(msgspec.structs.replace(match, score=weighed.score, explanation=explanation), complete)
 
 
 def _explanation(score: float, parts: Mapping[str, float]) -> str:

@@ -112,19 +112,7 @@ class IndexSearcher:
         return corrected(asked, self._results)
 
     def _results(self, asked: Asked) -> Results:
-        found = self.find(asked)
-        return Results(
-            query=asked.query,
-            total=found.total,
-            complete=found.complete,
-            alike=found.alike,
-            hits=found.hits,
-            facets=found.facets,
-            suggestion=found.suggestion,
-            instead=found.instead,
-            notes=found.notes,
-            took=found.took,
-        )
+        return Results(query=asked.query, **self.find(asked).shown)
 
     def statistics(self, asked: Asked) -> WordStatistics:
         """Of the words of a query, for a search in several indexes. Raises StorageError, OutOfTimeError."""
@@ -261,19 +249,9 @@ class IndexSearcher:
 
 def _record(match: Match) -> PageRecord:
     most = None if match.quote is None else max(0, match.quote)
+    whole = most is None or most >= len(match.body)
     return PageRecord(
-        url=match.url,
-        title=_title(match),
-        text=match.body[:most],
-        whole=most is None or most >= len(match.body),
-        description=match.description,
-        mime=match.mime,
-        language=match.language,
-        modified=match.modified,
-        fetched=match.fetched,
-        size=match.size,
-        cuts=match.cuts,
-        fields=match.fields,
+        **match.facts | {"title": _title(match)}, text=match.body[:most], whole=whole, description=match.description
     )
 
 
@@ -285,17 +263,9 @@ def _hit(match: Match, title: str, complete: bool, marks: Marks, name: str) -> H
     text = match.body[entry_at(match.body, name) :]
     parts = shortened(make_snippet(text, marks, match.description, title=match.title), match.quote)
     return Hit(
-        title=title,
-        url=match.url,
+        **match.facts | {"title": title},
         parts=parts,
         passage=passage_address(match.url, match.mime, match.body, parts, match.sections),
-        mime=match.mime,
-        language=match.language,
-        modified=match.modified,
-        fetched=match.fetched,
-        size=match.size,
-        cuts=match.cuts,
-        fields=match.fields,
         complete=complete,
         score=match.score,
         explanation=match.explanation,

@@ -43,19 +43,7 @@ class SeveralSearchers:
     def findings(self, asked: Asked) -> Findings:
         """The same page as one part of somebody else's answer; as it was typed."""
         results = self._results(asked)
-        return Findings(
-            searcher=self.name,
-            hits=results.hits,
-            total=results.total,
-            complete=results.complete,
-            exact=results.exact,
-            facets=results.facets,
-            notes=results.notes,
-            suggestion=results.suggestion,
-            instead=results.instead,
-            took=results.took,
-            failure="; ".join(results.unanswered),
-        )
+        return Findings(searcher=self.name, failure="; ".join(results.unanswered), **results.shown)
 
     def _results(self, asked: Asked) -> Results:
         began = self._clock.monotonic()

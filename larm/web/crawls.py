@@ -14,7 +14,7 @@ import msgspec
 from larm.building.state import LOGS
 from larm.config import CONFIG_FILE
 from larm.control.client import Control, NotRunning
-from larm.control.requests import Errors, Pages, Report, Request, Status
+from larm.control.requests import Errors, Pages, Request, Standing, Status
 from larm.errors import LarmError, StorageError
 from larm.kit.disk.files import is_there
 from larm.kit.disk.json_file import read_json
@@ -34,23 +34,11 @@ _COUNTED = 500
 A = TypeVar("A")
 
 
-class Crawl(msgspec.Struct, frozen=True, kw_only=True):
-    """How the crawl of a directory stands."""
+class Crawl(Standing, frozen=True, kw_only=True):
+    """How the crawl of a directory stands; where it does not run, its state is why it ended."""
 
     name: str
-    state: str
-    """running, paused, idle, ending; or, where it does not run, why it ended."""
     runs: bool = False
-    limited_by: str = ""
-    figures: Snapshot = Snapshot()
-    pages_per_second: float = 0.0
-    bytes_per_second: float = 0.0
-    written: float = 0.0
-    """When these figures were taken, in seconds since 1970; 0: there are none."""
-    changes: dict[str, str] = {}
-    """Settings that were set while it runs."""
-    waits: tuple[str, ...] = ()
-    """What its end waits for, where it is ending."""
     can_start: bool = False
     """It does not run, and there is something to run: a configuration, or a crawl to go on with."""
     said: str = ""
@@ -87,7 +75,8 @@ def ask(served: Served, request: Request[A]) -> A:
 def crawl_of(served: Served) -> Crawl:
     """Raises nothing."""
     try:
-        return _of_report(served, ask(served, Status()))
+        report = ask(served, Status())
+        return Crawl(name=served.name, runs=True, **{field: getattr(report, field) for field in Standing.__struct_fields__})
     except NotRunning:
         return _of_saved(served)
     except LarmError as error:
@@ -105,21 +94,6 @@ def lately(served: Served) -> Lately:
 def past(served: Served) -> list[Step]:
     """How it went over time. Raises StorageError."""
     return steps(history(served.path / LOGS / LOG))
-
-
-def _of_report(served: Served, report: Report) -> Crawl:
-    return Crawl(
-        name=served.name,
-        state=report.state,
-        runs=True,
-        limited_by=report.limited_by,
-        figures=report.figures,
-        pages_per_second=report.pages_per_second,
-        bytes_per_second=report.bytes_per_second,
-        written=report.written,
-        changes=report.changes,
-        waits=report.waits,
-    )
 
 
 def _of_saved(served: Served) -> Crawl:

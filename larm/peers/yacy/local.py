@@ -134,19 +134,8 @@ def parsed(pages: Sequence[Page], normalizer: URLNormalizer) -> Iterator[index.P
         except BadUrl:
             continue
         meta = meta_words(url, each.mime, language=each.language, size=each.size, modified=each.modified, fetched=each.fetched)
-        yield index.Page(
-            url=url,
-            mime=each.mime,
-            title=each.title,
-            text=each.text,
-            description=each.description,
-            language=each.language,
-            meta=meta,
-            modified=each.modified,
-            fetched=each.fetched,
-            size=each.size,
-            digest=page_hash(each.title, each.text),
-        )
+        told = {name: getattr(each, name) for name in Page.__struct_fields__ if name != "url"}
+        yield index.Page(url=url, meta=meta, digest=page_hash(each.title, each.text), **told)
 
 
 def _empty(pages: Sequence[Page], averages: Averages, name: str, normalizer: URLNormalizer) -> Iterator[index.Page]:
