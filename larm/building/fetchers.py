@@ -9,11 +9,10 @@ from larm.building.ground import Ground
 from larm.building.mission import Mission
 from larm.building.site_access import site_accesses
 from larm.fetching.addresses import AddressRule
-from larm.fetching.agent import user_agent
 from larm.fetching.air import Air
 from larm.fetching.curl_fetcher import CurlFetcher
 from larm.fetching.pool import FetcherPool
-from larm.fetching.terms import FetchTerms
+from larm.fetching.terms import FetchTerms, user_agent
 from larm.model.file_rules import FileRules
 from larm.seams import Fetcher
 from larm.version import VERSION

@@ -18,7 +18,7 @@ from larm.building.site_access import site_accesses
 from larm.building.state import ALIASES, GRAPH, QUEUES, resolver_of
 from larm.config import Config
 from larm.errors import ConfigError
-from larm.fetching.agent import user_agent
+from larm.fetching.terms import user_agent
 from larm.filters.files import FilesFilter
 from larm.filters.forgotten import ForgottenFilter
 from larm.filters.known_paths import KnownPathsFilter

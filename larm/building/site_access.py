@@ -15,7 +15,7 @@ from urllib.parse import quote, urlsplit
 
 from larm.config import Config, Site
 from larm.errors import ConfigError
-from larm.fetching.site_access import SiteAccess
+from larm.fetching.terms import SiteAccess
 from larm.model.sites import SiteTable
 
 if TYPE_CHECKING:

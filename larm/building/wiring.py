@@ -57,9 +57,8 @@ from larm.kit.processes.helper_process import HelperProcess
 from larm.kit.processes.memory_budget import MemoryBudget
 from larm.model.file_url import FILES
 from larm.recrawl.page_book import PageBook
-from larm.river.allowance import Allowance
+from larm.river.allowance import RECEIVED, Allowance, ByteLimit
 from larm.river.budget import SPENT, PageBudget
-from larm.river.byte_limit import RECEIVED, ByteLimit
 from larm.river.checkpointer import Checkpointer
 from larm.river.crawl import Crawl, Helm
 from larm.river.crew import Crew

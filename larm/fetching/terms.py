@@ -1,15 +1,58 @@
-"""FetchTerms: on what terms requests are sent. One for a crawl; its fetchers, and their transfers, share it."""
+"""FetchTerms: on what terms requests are sent. One for a crawl; its fetchers, and their transfers, share it.
+
+SiteAccess: what differs for a site of which config.yaml says something (``sites``). Constants.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from larm.config import Fetch, Robots
 from larm.fetching.addresses import AddressRule
 from larm.fetching.air import Air
-from larm.fetching.site_access import SiteAccess
 from larm.model.sites import SiteTable
 from larm.seams import AddressGate
+
+if TYPE_CHECKING:
+    from larm.fetching.cookies import CookieJar
+from larm.config import Agent
+
+
+class SiteAccess(msgspec.Struct, frozen=True):
+    """What differs from all other requests. It has secrets: never logged."""
+
+    user_agent: str = ""
+    headers: tuple[bytes, ...] = ()
+    """Whole lines, without their ends."""
+    auth: bytes = b""
+    """``name:password``, for basic authentication."""
+    proxy: str = ""
+    cookies: CookieJar | None = None
+    keeps_cookies: bool = False
+    """Cookies that answers set are sent again."""
+
+    def __repr__(self) -> str:
+        return "<SiteAccess>"
+
+    @property
+    def secret_headers(self) -> frozenset[bytes]:
+        """Names, in lower case, of headers that no archive may have."""
+        return frozenset([line.partition(b":")[0].lower() for line in self.headers])
+
+
+NOTHING = SiteAccess()
+"""Of all other sites."""
+
+
+def user_agent(agent: Agent, version: str) -> str:
+    """``larm/0.1 (+https://example.org/about-our-crawler)``; without a contact ``larm/0.1``.
+
+    ``version`` is shortened to its first two numbers: a patch release is not another crawler.
+    """
+    product = f"{agent.name}/{'.'.join(version.split('.')[:2])}"
+    return f"{product} (+{agent.contact})" if agent.contact else product
 
 
 class FetchTerms(NamedTuple):

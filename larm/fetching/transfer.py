@@ -23,8 +23,7 @@ from larm.fetching.headers import is_success
 from larm.fetching.large import is_document
 from larm.fetching.proxies import proxy_fault, set_proxy
 from larm.fetching.recorder import Connections, Recorder
-from larm.fetching.site_access import NOTHING
-from larm.fetching.terms import FetchTerms
+from larm.fetching.terms import NOTHING, FetchTerms
 from larm.fetching.tls import ca_file, names_in
 from larm.model.lease import Lease
 from larm.model.message import Known

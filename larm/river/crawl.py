@@ -50,7 +50,7 @@ class Ending(msgspec.Struct, frozen=True):
 
     reason: str
     """finished, closespider_pagecount, closespider_timeout, shutdown or failed (Scrapy's words), `WAITING`, or that of
-    `larm.river.byte_limit` and `larm.river.disk_floor`."""
+    `larm.river.allowance` and `larm.river.disk_floor`."""
     error: LarmError | None = None
     start_fetched: bool = True
     """At least one start URL was fetched, in this or an earlier run."""

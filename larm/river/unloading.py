@@ -20,10 +20,9 @@ from larm.model.lease import Lease
 from larm.model.lost import Lost
 from larm.model.novelty import Novelty
 from larm.model.outcome import Outcome
-from larm.river.allowance import Allowance
+from larm.river.allowance import RECEIVED, Allowance
 from larm.river.aside import Aside
 from larm.river.budget import SPENT
-from larm.river.byte_limit import RECEIVED
 from larm.river.landed import Landed, with_exchanges
 from larm.river.landing import Lander
 from larm.river.parts import Frontier, Logbook, Shared

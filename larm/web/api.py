@@ -1,13 +1,13 @@
-"""The API ``/api/v1``: reads questions and writes answers, by the table of `larm.web.endpoint`. On the event loop.
+"""The API ``/api/v1``: an `Endpoint` is one question, with the Structs that it is asked with and answers. On the event loop.
 
-It describes itself by OpenAPI 3.1, made of the Structs.
+Questions are read and answers written by these, and described by them (OpenAPI 3.1), so the description is right.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from starlette.requests import Request
@@ -17,10 +17,39 @@ from larm import __version__
 from larm.errors import LarmError
 from larm.kit.decoding import decoded
 from larm.web.access import Kind
-from larm.web.endpoint import Endpoint, Problem, ProblemError
 
 ROOT = "/api/v1"
 Handler = Callable[[Request], Awaitable[Response]]
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """Why there is no answer (RFC 9457)."""
+
+    title: str
+    status: int
+    detail: str = ""
+
+
+class ProblemError(Exception):
+    """What a handler raises where the answer is a `Problem`."""
+
+    def __init__(self, status: int, title: str, detail: str = "") -> None:
+        super().__init__(title)
+        self.problem = Problem(title, status, detail)
+
+
+class Endpoint(NamedTuple):
+    """One of them."""
+
+    method: str
+    """GET: parameters in the address; POST: as a JSON body."""
+    path: str
+    """Below ``/api/v1``."""
+    kind: Kind
+    asks: type[msgspec.Struct]
+    answers: type[msgspec.Struct]
+    handler: Callable[[Request, Any], Awaitable[msgspec.Struct]]
+    """Its docstring is the description."""
 
 
 def handler_of(endpoint: Endpoint) -> Handler:

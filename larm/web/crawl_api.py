@@ -17,10 +17,9 @@ from larm.monitor.history import Step
 from larm.river.orders import AnyOrder, Done
 from larm.search.query import LONGEST
 from larm.web.access import Kind
-from larm.web.api import problem_response
+from larm.web.api import Endpoint, Problem, ProblemError, problem_response
 from larm.web.crawls import Crawl, Lately, ask, crawl_of, lately, past
 from larm.web.directories import Served
-from larm.web.endpoint import Endpoint, Problem, ProblemError
 from larm.web.events import MOST
 from larm.web.monitor_page import all_crawls, stream
 

@@ -18,9 +18,9 @@ from larm.search.query import LONGEST
 from larm.search.several import SeveralSearchers
 from larm.search.suggesting import Suggestion
 from larm.web.access import Kind
+from larm.web.api import Endpoint, ProblemError
 from larm.web.copy_page import Keeping, keeping_of
 from larm.web.directories import Served
-from larm.web.endpoint import Endpoint, ProblemError
 from larm.web.public_view import directories_of
 from larm.web.search_desk import PATIENCE, BusyError, SearchDesk
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from larm.config import Agent
-from larm.fetching.agent import user_agent
+from larm.fetching.terms import user_agent
 
 
 def test_contact_is_in_the_user_agent() -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from larm.river.allowance import PAGES_SPENT, Allowance
+from larm.river.allowance import BYTES_SPENT, PAGES_SPENT, Allowance, ByteLimit
 from larm.river.budget import PageBudget
-from larm.river.byte_limit import BYTES_SPENT, ByteLimit
 
 
 class Rig:

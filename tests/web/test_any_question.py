@@ -14,9 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from larm.web.access import Kind
-from larm.web.api import ROOT
+from larm.web.api import ROOT, Endpoint, Problem
 from larm.web.crawl_api import ENDPOINTS as CRAWL
-from larm.web.endpoint import Endpoint, Problem
 from larm.web.search_api import ENDPOINTS as SEARCH
 from tests.web.conftest import Served, Start
 from tests.web.openapi_values import body, parameters

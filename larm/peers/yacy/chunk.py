@@ -14,8 +14,8 @@ from typing import NamedTuple
 import msgspec
 
 from larm.peers.yacy.hashes import packed, position_of, unpacked
+from larm.peers.yacy.item import read_squeezed, squeeze
 from larm.peers.yacy.ring import EXPONENT, partition_of, place_in
-from larm.peers.yacy.squeezed import read_squeezed, squeeze
 
 ITSELF = 16
 MOST = 1_000

@@ -3,16 +3,20 @@
 Header and body are parted. The header says where on the ring the item belongs and when it was signed; the body is what its
 digest says it is. So to renew an item is to send a newer header, to withdraw it is to send one that says so, and to copy it to
 another owner is to offer headers first and to send the bodies that are asked for. What was not renewed for 30 days is over.
+Bodies are squeezed, and those of strangers read within bounds.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import zlib
 from enum import IntEnum
+from typing import TypeVar
 
 import msgspec
 
+from larm.kit.decoding import decoded_msgpack
 from larm.peers.yacy.hashes import RING
 from larm.peers.yacy.signing import Signer, Verify
 
@@ -109,3 +113,23 @@ def encoded_key(key: str) -> bytes:
 def decoded_key(data: bytes) -> str:
     """Back."""
     return base64.urlsafe_b64encode(data).decode("ascii").rstrip("=")
+
+
+T = TypeVar("T")
+
+
+def squeeze(value: msgspec.Struct) -> bytes:
+    """The same for the same value."""
+    return zlib.compress(msgspec.msgpack.encode(value), 6)
+
+
+def read_squeezed(data: bytes, kind: type[T], most: int) -> T:
+    """``most``: bytes that it may become. Raises ValueError."""
+    unpacker = zlib.decompressobj()
+    try:
+        raw = unpacker.decompress(data, most)
+        if not unpacker.eof:
+            raise ValueError("it is too large, or cut off")
+        return decoded_msgpack(raw, kind)
+    except (zlib.error, msgspec.MsgspecError) as error:
+        raise ValueError(str(error)) from error

@@ -22,8 +22,7 @@ from larm.index.tree import wanted
 from larm.peers.yacy.asking import Understood, Unit, unit_of
 from larm.peers.yacy.page import TEXT, Page, Words
 from larm.peers.yacy.publishing import Source
-from larm.peers.yacy.regions import LOCAL
-from larm.peers.yacy.url_hash import flags_of, url_hash
+from larm.peers.yacy.url_hash import LOCAL, flags_of, url_hash
 from larm.search.query import parse_question
 
 

@@ -26,9 +26,8 @@ from larm.peers.yacy.denying import Denying
 from larm.peers.yacy.flags import Flags
 from larm.peers.yacy.hashes import position_of
 from larm.peers.yacy.membership import Membership
-from larm.peers.yacy.mode import Mode
 from larm.peers.yacy.own_hash import belongs
-from larm.peers.yacy.profile import Profile
+from larm.peers.yacy.profile import Mode, Profile
 from larm.peers.yacy.questions import MOST_NAMED, PING, Ping, Pong
 from larm.peers.yacy.ring import Ring
 from larm.peers.yacy.seed import BadSeedError, PeerType, Seed, is_good, read_seed, signed, write_seed

@@ -2,7 +2,7 @@
 
 Orders are fetched, not sent: whoever crawls for others asks for as much as it can do. What it takes is its own for a day, and
 then anybody's again; it says what became of each with a receipt, and only who has an order can do that. An order is on the disk
-before it is counted, and so is a receipt before it is acknowledged.
+before it is counted, and so is a receipt before it is acknowledged. `OrderDesk` answers those who crawl for us.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from larm.kit.disk.database import Database
-from larm.peers.yacy.questions import MOST_ORDERS, Order
+from larm.peers.door import Call, Question
+from larm.peers.yacy.desk import Desk
+from larm.peers.yacy.node import Node
+from larm.peers.yacy.questions import MOST_ORDERS, ORDERS, RECEIPT, Noted, Order, Orders, OrdersOf, Receipt
 
 DEEPEST = 3
 """Links that are followed from an address, as in YaCy (YACY-36)."""
@@ -122,3 +125,30 @@ class OrderBook:
 
     def _count(self) -> int:
         return int(self._base.row("SELECT COUNT(*) FROM given WHERE NOT done AND tries < ?", (_TRIES,))[0])
+
+
+class OrderDesk:
+    """Of one node."""
+
+    def __init__(self, node: Node, desk: Desk, book: OrderBook) -> None:
+        # constant after construction
+        self._node = node
+        self._desk = desk
+        self._book = book
+
+    @property
+    def questions(self) -> list[Question]:
+        """For the `larm.peers.door.Door`."""
+        return [Question(ORDERS, OrdersOf, Orders, self.orders), Question(RECEIPT, Receipt, Noted, self.receipt)]
+
+    def orders(self, call: Call, asked: OrdersOf) -> Orders:
+        """Some for who asks."""
+        self._desk.admit(call, asked.network)
+        return Orders(tuple(self._book.take(call.key, asked.most, self._node.now())))
+
+    def receipt(self, call: Call, asked: Receipt) -> Noted:
+        """What became of one. Of one that is not his, or is over, nothing is kept, and he need not ask again."""
+        self._desk.admit(call, asked.network)
+        known = self._book.done(call.key, asked.number, asked.pages, asked.said)
+        self._node.count("orders done by others" if known else "receipts for nothing")
+        return Noted(known)

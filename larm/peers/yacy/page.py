@@ -12,8 +12,7 @@ from larm.index.page import url_words
 from larm.index.scripts import composed_and_parted, is_unspaced
 from larm.peers.yacy.chunk import ITSELF, Reference
 from larm.peers.yacy.hashes import position_of, word_hash
-from larm.peers.yacy.item import LARGEST
-from larm.peers.yacy.squeezed import read_squeezed, squeeze
+from larm.peers.yacy.item import LARGEST, read_squeezed, squeeze
 from larm.peers.yacy.url_hash import url_hash
 
 TEXT = 20_000

@@ -1,11 +1,33 @@
-"""Profile: what a peer is, as its user has chosen, and as was chosen once for it. A constant."""
+"""Profile: what a peer is, as its user has chosen, and as was chosen once for it; its mode says how much it has to do with
+others (YACY-41, 42). Constants."""
 
 from __future__ import annotations
+
+from enum import StrEnum
 
 import msgspec
 
 from larm.peers.yacy.membership import PING_PERIOD
-from larm.peers.yacy.mode import Mode
+
+
+class Mode(StrEnum):
+    """Of a peer. All but the first are Robinson's: they neither take nor send references."""
+
+    DHT = "dht"
+    """A part of the network."""
+    PRIVATE = "private-peer"
+    """Has to do with nobody."""
+    PRIVATE_CLUSTER = "private-cluster"
+    """Searches among the peers of its cluster, which alone it answers."""
+    PUBLIC_CLUSTER = "public-cluster"
+    """The same, and answers everybody."""
+    PUBLIC = "public-peer"
+    """Alone, and answers everybody."""
+
+    @property
+    def shares(self) -> bool:
+        """It takes and sends references."""
+        return self is Mode.DHT
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):

@@ -31,15 +31,12 @@ from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.learned import Learned
 from larm.peers.yacy.library import Library, Vocabulary
 from larm.peers.yacy.local import local_search
-from larm.peers.yacy.mode import Mode
 from larm.peers.yacy.node import Node
-from larm.peers.yacy.order_book import OrderBook
-from larm.peers.yacy.order_desk import OrderDesk
-from larm.peers.yacy.principal import Principal
-from larm.peers.yacy.profile import Profile
+from larm.peers.yacy.order_book import OrderBook, OrderDesk
+from larm.peers.yacy.profile import Mode, Profile
 from larm.peers.yacy.proxy import Proxy
 from larm.peers.yacy.publishing import Publishing
-from larm.peers.yacy.seed_lists import SeedLists
+from larm.peers.yacy.seed_lists import Principal, SeedLists
 from larm.peers.yacy.shelf import Shelf
 from larm.peers.yacy.spreading import Spreading
 from larm.peers.yacy.state import State, state_of

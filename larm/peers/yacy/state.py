@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from larm.peers.yacy.mode import Mode
 from larm.peers.yacy.node import Node
+from larm.peers.yacy.profile import Mode
 from larm.peers.yacy.seed import PeerType, Seed
 from larm.peers.yacy.trust import DenyList, Vote
 

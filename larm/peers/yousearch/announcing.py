@@ -1,11 +1,12 @@
 """Announcing: a peer tells its registrars that it is there, and which words it has (YOUS-7, 13, 14, 31). On its peer's thread.
 
 A registrar that knows the rest is told what has changed; one that begins anew is told all, and what was recommended here as
-well.
+well. `News` is what there is to say of that to the user, once each time that it is something else; any thread.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from ipaddress import ip_address
 from pathlib import Path
@@ -18,7 +19,6 @@ from larm.kit.disk.files import is_there
 from larm.peers.channel import Channel, Contact
 from larm.peers.http_client import NoAnswer
 from larm.peers.yousearch import protocol as say
-from larm.peers.yousearch.news import News
 from larm.peers.yousearch.recommendations import Recommendation, Shelf
 from larm.peers.yousearch.registrars import Registrars
 from larm.peers.yousearch.summary import Summary, name_of, summary_of, to_wire
@@ -190,3 +190,29 @@ def _in_batches(said: Sequence[Recommendation]) -> Iterator[tuple[Recommendation
         size += length
     if batch:
         yield tuple(batch)
+
+
+class News:
+    """Of one peer."""
+
+    def __init__(self, say: Callable[[str], object]) -> None:
+        # constant after construction
+        self.say = say
+        self._lock = threading.Lock()
+        # guarded by self._lock
+        self._said: dict[str, str] = {}
+
+    def tell(self, about: str, sentence: str) -> None:
+        """Empty: there is nothing to say of it any more."""
+        with self._lock:
+            if self._said.get(about, "") == sentence:
+                return
+            self._said[about] = sentence
+        if sentence:
+            self.say(sentence)
+
+    @property
+    def now(self) -> dict[str, str]:
+        """By what it is about."""
+        with self._lock:
+            return {about: sentence for about, sentence in self._said.items() if sentence}

@@ -16,10 +16,9 @@ from larm.errors import LarmError
 from larm.kit.deadline import Deadline
 from larm.kit.threads.workers import Workers
 from larm.peers.yousearch import protocol as say
-from larm.peers.yousearch.announcing import Announcing
+from larm.peers.yousearch.announcing import Announcing, News
 from larm.peers.yousearch.groups import Groups
 from larm.peers.yousearch.inspector import Inspectors
-from larm.peers.yousearch.news import News
 from larm.peers.yousearch.spot_checks import SpotChecks
 from larm.peers.yousearch.tuning import Tuner
 from larm.seams import Clock

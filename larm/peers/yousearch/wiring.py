@@ -23,13 +23,12 @@ from larm.peers.http_client import HttpClient, is_address
 from larm.peers.identity import Identity
 from larm.peers.passes import Passes
 from larm.peers.yousearch import protocol as say
-from larm.peers.yousearch.announcing import Announcing
+from larm.peers.yousearch.announcing import Announcing, News
 from larm.peers.yousearch.answering import Answering
 from larm.peers.yousearch.answers import Answers
 from larm.peers.yousearch.groups import Groups
 from larm.peers.yousearch.inspector import Inspectors
 from larm.peers.yousearch.network import Network
-from larm.peers.yousearch.news import News
 from larm.peers.yousearch.peer import Peer
 from larm.peers.yousearch.recommendations import Shelf
 from larm.peers.yousearch.recommended import Recommended

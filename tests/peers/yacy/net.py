@@ -14,11 +14,10 @@ from larm.peers.channel import Contact
 from larm.peers.door import Call, Question, RefusedError
 from larm.peers.http_client import NoAnswer
 from larm.peers.yacy.desk import Desk
-from larm.peers.yacy.mode import Mode
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.own_hash import own_hash
 from larm.peers.yacy.page import Page
-from larm.peers.yacy.profile import Profile
+from larm.peers.yacy.profile import Mode, Profile
 from larm.peers.yacy.publishing import Publishing, Source
 from larm.peers.yacy.seed import Seed
 from larm.peers.yacy.shelf import Shelf

@@ -27,8 +27,8 @@ from larm.peers.yacy.hashes import position_of, word_hash
 from larm.peers.yacy.item import Kind, digest_of, new_header
 from larm.peers.yacy.joining import Joining
 from larm.peers.yacy.local import local_search
-from larm.peers.yacy.mode import Mode
 from larm.peers.yacy.page import Page, write_page
+from larm.peers.yacy.profile import Mode
 from larm.peers.yacy.questions import FREQUENCIES, PAGES, SEARCH, Found, FrequenciesFound, Search
 from larm.peers.yacy.ring import partition_of, place_in
 from larm.peers.yacy.together import together

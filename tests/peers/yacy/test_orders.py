@@ -12,9 +12,8 @@ from larm.peers.door import Call, RefusedError
 from larm.peers.yacy.crawl_jobs import CrawlJobs
 from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.job_table import OWN
-from larm.peers.yacy.mode import Mode
-from larm.peers.yacy.order_book import OrderBook
-from larm.peers.yacy.order_desk import OrderDesk
+from larm.peers.yacy.order_book import OrderBook, OrderDesk
+from larm.peers.yacy.profile import Mode
 from larm.peers.yacy.questions import MOST_ORDERS, OrdersOf
 from larm.peers.yacy.trust import Vote
 from tests.peers.yacy.net import Net, Peer

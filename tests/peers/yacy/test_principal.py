@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from larm.peers.yacy.principal import Principal
 from larm.peers.yacy.seed import PeerType, read_seed
+from larm.peers.yacy.seed_lists import Principal
 from tests.peers.yacy.net import Net
 
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from larm.peers.yacy.hashes import is_hash
-from larm.peers.yacy.regions import region_of
-from larm.peers.yacy.url_hash import flags_of, parts_of, url_hash
+from larm.peers.yacy.url_hash import flags_of, parts_of, region_of, url_hash
 
 
 @pytest.mark.parametrize(
