@@ -11,14 +11,22 @@ from larm.cli.options import LarmCommand, directory_option, existing
 
 @click.command(cls=LarmCommand)
 @click.argument("where", required=False, metavar="[DIR]", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--changes", is_flag=True, help="In its place lines of text: what the last run found new, changed or gone.")
 @directory_option
-def report(*, where: Path | None, directory: Path) -> None:
+def report(*, where: Path | None, changes: bool, directory: Path) -> None:
     """One page of HTML about the crawl, on stdout.
 
-    Such as: larm report DIR > report.html. Curves over time; sites, answers, errors by cause, types, sizes, depth,
-    languages, what was slowest and largest.
+    Such as: larm report DIR > report.html. Curves over time; what the last run changed; sites, answers, errors by cause,
+    types, sizes, depth, languages, what was slowest and largest.
     """
+    found = existing(where or directory)
+    if changes:
+        from larm.enquiries.changes import changes_of
+
+        for change in changes_of(found):
+            click.echo(f"{change.what}\t{change.url}")
+        return
     from larm.enquiries.report import report_of
     from larm.web.report_page import page
 
-    click.echo(page(report_of(existing(where or directory))))
+    click.echo(page(report_of(found)))

@@ -15,6 +15,7 @@ import msgspec
 
 from larm.building.state import ALIASES, INDEX, LOGS, PAGES, QUEUES
 from larm.duplicates.lookup import aliases_in
+from larm.enquiries.changes import Change, begun, change_of
 from larm.index.reader import IndexReader
 from larm.index.schema import index_exists
 from larm.kit.disk.files import is_there
@@ -65,6 +66,8 @@ class Report(msgspec.Struct, frozen=True):
     """Pages that say the same as another."""
     languages: list[tuple[str, int]]
     moments: list[Moment]
+    changes: list[Change]
+    """Of the last run, unless it was the first."""
 
 
 def report_of(directory: Path) -> Report:
@@ -72,11 +75,16 @@ def report_of(directory: Path) -> Report:
     sites: dict[str, SiteRow] = {}
     statuses, causes, depths = Counter[str](), Counter[str](), Counter[int]()
     first = last = 0
-    log = StoreLog(directory)
+    log, moments = StoreLog(directory), history(directory / LOGS / LOG)
+    since, changes, lost = begun(moments), list[Change](), set[int]()
     book = directory / QUEUES / PAGES
     for _, row in page_rows(book) if is_there(book) else ():
         site = sites.setdefault(row.host, SiteRow(row.host))
         answer = row.last
+        if not row.stored:
+            lost.add(hash(row.normalised))
+        if moments and moments[-1].run and (change := change_of(row, since)):
+            changes.append(change)
         if row.stored and not row.gone:
             site.pages += 1
             depths[row.depth] += 1
@@ -89,10 +97,10 @@ def report_of(directory: Path) -> Report:
         statuses[str(answer.status) if answer.status else "no answer"] += 1
     types, sizes = Counter[str](), Counter[str]()
     largest: list[tuple[int, str]] = []
-    entries = {hash(entry.normalised): n for n, entry in enumerate(log)}
+    entries = {key: n for n, entry in enumerate(log) if (key := hash(entry.normalised)) not in lost}
     received = 0
     for n, entry in enumerate(log):
-        if entries[hash(entry.normalised)] != n:
+        if entries.get(hash(entry.normalised)) != n:
             continue
         received += entry.size
         types[entry.mime or "not known"] += 1
@@ -117,7 +125,8 @@ def report_of(directory: Path) -> Report:
         largest=sorted(largest, reverse=True),
         aliases=aliases_in(directory / QUEUES / ALIASES, 0)[0],
         languages=IndexReader(directory / INDEX).values("lang") if index_exists(directory / INDEX) else [],
-        moments=history(directory / LOGS / LOG),
+        moments=moments,
+        changes=changes,
     )
 
 

@@ -260,10 +260,15 @@ class IndexReader:
     def values(self, name: str) -> list[tuple[str, int]]:
         """Of a meta word such as ``lang`` the values, with their numbers of pages, commonest first."""
         with self._failure:
-            found = self._searcher.terms_with_prefix(fields.META, meta_word(name, ""), limit=_MOST_VALUES)
+            words = self._searcher.terms_with_prefix(fields.META, meta_word(name, ""), limit=_MOST_VALUES)
+            found = [(word, self._matching(word)) for word, _ in words]  # their own numbers count pages of before as well
         head = len(meta_word(name, ""))
-        counted = [(word[head:], int(pages)) for word, pages in found]
+        counted = [(word[head:], pages) for word, pages in found if pages]
         return sorted([each for each in counted if each[0] != "all"], key=lambda each: -each[1])
+
+    def _matching(self, word: str) -> int:
+        """Pages with a meta word."""
+        return schema.total(self._searcher.search(tantivy.Query.term_query(self._schema, fields.META, word), limit=1))
 
     def pages(self, tree: Node | None) -> list[int]:
         """Fingerprints of all pages that have all that a query asks for."""

@@ -56,7 +56,9 @@ def outcome(now: Snapshot, reason: str, directory: str, slowest: float = 0.0) ->
         if counters.get(name)
     ]
     if changed:
-        yield f"revisited: {', '.join(changed)}"
+        news = counters.get("revisit/changed") or counters.get("revisit/gone")
+        lists = "; 'larm report --changes' lists them" if news else ""
+        yield f"revisited: {', '.join(changed)}{lists}"
     if said := errors_of(counters):
         where = "; 'larm links --broken' says where links to these are" if now.pages else ""
         yield f"errors: {said}{where}"

@@ -22,7 +22,7 @@ from larm.model.lease import Lease
 from larm.model.left import TOO_DEEP
 from larm.model.links import Link, Links
 from larm.model.lost import Lost
-from larm.model.message import LOST, REDIRECT, URLMessage, as_whole
+from larm.model.message import REDIRECT, URLMessage, as_whole
 from larm.model.outcome import Failed, Fetched, Moved, NotModified, Outcome, Refused
 from larm.model.url import BadUrl, Url
 from larm.processing.apart.protocol import KINDS
@@ -147,7 +147,7 @@ class Lander:
             landed.counts[hollow.COUNTED + empty] = 1
         if outcome.flaw:
             landed.counts["downloader/flawed"] = 1
-        if known not in (None, LOST):
+        if known is not None and known.digest:
             landed.counts["revisit/same_text" if same else "revisit/changed"] = 1
         if self.max_depth is not None and message.depth >= self.max_depth and self._leads_on(document):
             landed.counts[TOO_DEEP] = 1

@@ -26,5 +26,6 @@ def page(report: Report) -> str:
             (row.host, f"{row.pages:,}", f"{row.errors:,}", f"{row.redirects:,}", size(row.received)) for row in report.sites
         ],
         slowest=[(url, f"{took:,}") for took, url in report.slowest],
+        changes=[(change.url, change.what) for change in report.changes],
         largest=[(url, size(count)) for count, url in report.largest],
     )

@@ -9,12 +9,15 @@ import msgspec
 import pytest
 
 from larm import cli
+from larm.building.wiring import build_crawl
 from larm.enquiries.report import report_of
+from larm.kit.clock import SystemClock
 from larm.monitor.history import Moment
 from larm.processing.fragments import fragments
 from larm.testing.web import SyntheticWeb
 from larm.web.report_page import page
-from tests.stories.crawls import run_crawl
+from tests.stories.crawls import config_of, run_crawl
+from tests.stories.test_clock import SetClock
 
 
 @pytest.fixture
@@ -44,13 +47,29 @@ def test_what_is_counted(start: str, tmp_path: Path) -> None:
     assert found.moments
 
 
-def test_after_a_revisit_each_page_counts_once(start: str, web: SyntheticWeb, tmp_path: Path) -> None:
+def test_after_a_revisit_each_page_counts_once(
+    start: str, web: SyntheticWeb, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And what has become of them is told: a page that was not there before is new, though it was asked for."""
     web.host("a.localhost").change("/", title="Changed")
     web.host("a.localhost").remove("/two")
-    run_crawl(tmp_path, start, {"frontier.retries": 0})
+    web.host("a.localhost").page("/gone", text="Here it is.")
+    clock = SetClock(SystemClock().wall() + 100)
+    crawl = build_crawl(config_of(start, {"frontier.retries": 0}), tmp_path, clock=clock)
+    crawl.run()
+    assert crawl.snapshot().counters["revisit/changed"] == 1
     found = report_of(tmp_path)
-    assert (found.sites[0].pages, found.depths) == (2, {0: 1, 1: 1})
+    assert (found.pages, found.sites[0].pages, found.depths) == (3, 3, {0: 1, 1: 2})
     assert len({each.run for each in found.moments}) == 2
+    assert found.languages == [("en", 3)]
+    assert sorted(change[::2] for change in found.changes) == [
+        ("changed", start),
+        ("gone", f"{start}two"),
+        ("new", f"{start}gone"),
+    ]
+    assert cli.run(["report", "--changes", str(tmp_path)]) == 0
+    assert f"gone\t{start}two\n" in capsys.readouterr().out
+    assert "<td>" + f"{start}two" in page(found)
 
 
 def test_the_page_needs_nothing_else_and_runs_nothing(start: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

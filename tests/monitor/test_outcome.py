@@ -24,7 +24,7 @@ def test_each_sentence_is_there_where_there_is_something_to_say() -> None:
     }
     every = said("closespider_pagecount", counters=counters, waiting=3, hosts_given_up=1, elapsed=61.0)
     assert every[0] == "stopped at --max-pages: 0 pages in this run, 5 in site, 1:01"
-    assert every[1] == "revisited: 2 changed, 1 gone"
+    assert every[1] == "revisited: 2 changed, 1 gone; 'larm report --changes' lists them"
     assert every[2].startswith("errors: 8 x timeout, 7 x 404, 3 x 204; ")
     why = "'larm links --broken' says why"
     assert every[3].startswith(

@@ -1,0 +1,47 @@
+"""What the last run of a crawl found new, changed or gone: for ``larm report``. Main thread; a crawl may be running."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from larm.building.state import LOGS, PAGES, QUEUES
+from larm.kit.disk.files import is_there
+from larm.monitor.history import Moment, history
+from larm.monitor.reporter import LOG
+from larm.recrawl.page_book import PageRow
+from larm.recrawl.page_rows import page_rows
+
+
+class Change(NamedTuple):
+    """Of a page."""
+
+    what: Literal["new", "changed", "gone"]
+    """Changed is what came with other bytes, though its text may be the same."""
+    when: int
+    """Seconds since 1970."""
+    url: str
+
+
+def begun(moments: Sequence[Moment]) -> int:
+    """When the last run did, in seconds since 1970, rounded down; 0: nothing is known of it."""
+    return int(moments[-1].wall - moments[-1].elapsed / 1000) if moments else 0
+
+
+def changes_of(directory: Path) -> Iterator[Change]:
+    """In the order of fingerprints. Raises StorageError."""
+    since = begun(history(directory / LOGS / LOG))
+    book = directory / QUEUES / PAGES
+    for _, row in page_rows(book) if is_there(book) else ():
+        if change := change_of(row, since):
+            yield change
+
+
+def change_of(row: PageRow, since: int) -> Change | None:
+    """None: nothing has become of it since then."""
+    if (row.gone or row.forgotten) and row.last.since >= since:
+        return Change("gone", row.last.since, row.access)
+    if not row.stored or row.gone or row.came < since:
+        return None
+    return Change("changed" if row.past and row.past.since < since else "new", row.came, row.access)
