@@ -26,13 +26,6 @@ _MANY = 5_000
 """Links that are looked at for one page: the home page of a large site has one from each of its pages."""
 
 
-class Anchor(NamedTuple):
-    """A text that links to a page have."""
-
-    text: str
-    pages: int
-
-
 class OutLink(NamedTuple):
     """A link of a page."""
 
@@ -90,11 +83,6 @@ class GraphReader:
         node = self._node(fingerprint)
         return 0.0 if node is None else float(self._snapshot.array("ranks", "f")[node])
 
-    def place(self, fingerprint: int) -> int | None:
-        """0 for the most important of all `nodes`; None for one that is not known."""
-        node = self._node(fingerprint)
-        return None if node is None else int(self._snapshot.array("places", "I")[node])
-
     def in_degree(self, fingerprint: int) -> int:
         """Other pages that link to it."""
         return self.in_degrees([fingerprint])[0]
@@ -112,16 +100,10 @@ class GraphReader:
             found.append(degrees[node] if node < len(nodes) and nodes[node] == page else 0)
         return found
 
-    def anchors(self, fingerprint: int, limit: int = 20) -> list[Anchor]:
-        """Texts of links to it, those of most pages first. Of a page with very many links, some are looked at."""
-        node = self._node(fingerprint)
-        return [] if node is None else self._anchors(node, limit)
-
     def all_texts(self, limit: int = 20, after: int = -1) -> Iterator[tuple[int, list[str]]]:
-        """(fingerprint, texts of `anchors`, in any order) of every page that was fetched and is linked to with words.
-
-        By fingerprint, from the next after ``after`` on. What all pages need is looked up once, which takes half the time of
-        asking for the anchors of each.
+        """(fingerprint, texts of links to it) of every page that was fetched and is linked to with words; by fingerprint, from
+        the next after ``after`` on. Of texts those of most pages, in any order; of a page with very many links, some are looked
+        at. What all pages need is looked up once, which takes half the time of asking for the texts of each.
         """
         nodes = self._snapshot.array("nodes", "Q")
         places = range(bisect_right(nodes, after), len(nodes))
@@ -208,12 +190,6 @@ class GraphReader:
         offsets = self._snapshot.array("backlink_offsets", "Q")
         first, end = offsets[node], min(offsets[node + 1], offsets[node] + _MANY)
         return self._snapshot.array("backlinks", "I")[2 * first : 2 * end].tolist()
-
-    def _anchors(self, node: int, limit: int) -> list[Anchor]:
-        offsets = self._snapshot.array("text_offsets", "Q")
-        found = Counter(self._backlinks(node)[1::2])
-        named = ((self._line("texts", offsets[number]), count) for number, count in found.most_common(limit + 1))
-        return [Anchor(text, count) for text, count in named if text][:limit]
 
     def _url(self, node: int) -> str:
         return self._line("urls", self._snapshot.array("url_offsets", "Q")[node])

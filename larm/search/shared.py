@@ -70,14 +70,8 @@ class SharedSearcher:
             return searcher.links(url)
 
     @property
-    def documents(self) -> int:
-        """Pages in the index, as of the last search. Raises StorageError, UsageError."""
-        with self._one() as searcher:
-            return searcher.documents
-
-    @property
     def known(self) -> int:
-        """The same, as of now; 0 where it fails."""
+        """Pages in the index, as of now; 0 where it fails."""
         try:
             with self._one() as searcher:
                 searcher.reload()

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 from larm.graph.reader import open_graph
 from larm.kit.clock import SystemClock
 from larm.storage.graph import GraphStorage
+from tests.graph.anchors import anchors
 from tests.graph.score import kendall_tau
 from tests.graph.webs import fingerprint, graph_visits, numbers, page, parse, stored
 from tests.shared_data import shared
@@ -76,4 +77,4 @@ def test_the_ranks_of_wikipedia(tmp_path: Path) -> None:
     assert tau >= 0.99
     assert [url[17:] for url, _ in graph.top(8)] == sorted(exact, key=exact.__getitem__, reverse=True)[:8]
     named = [name for name in some if graph.in_degree(keys[name])]
-    assert all(graph.anchors(keys[name])[0].text == unquote(name) for name in named)
+    assert all(anchors(graph, keys[name])[0][0] == unquote(name) for name in named)
