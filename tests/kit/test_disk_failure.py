@@ -6,6 +6,7 @@ import errno
 import os
 import resource
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,19 @@ def test_where_no_file_can_be_opened_sqlite_is_not_believed(tmp_path: Path) -> N
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     assert "unable to open database file: too many files are open" in str(failure)
+
+
+def test_a_path_that_is_longer_than_sqlite_takes(tmp_path: Path) -> None:
+    """It says that it can't open the file, as where its permissions are wrong."""
+    folder = tmp_path / ("d" * 200)
+    folder.mkdir()
+    rest = 504 - len(f"{folder}/")
+    with closing(sqlite3.connect(folder / ("f" * rest))) as database:
+        database.execute("CREATE TABLE a (b)")
+    longer = folder / ("f" * (rest + 1))
+    with pytest.raises(sqlite3.Error) as raised, closing(sqlite3.connect(longer)) as database:
+        database.execute("CREATE TABLE a (b)")
+    assert "its path is too long; use a directory nearer" in str(disk_failure(longer, raised.value))
 
 
 def test_a_closed_folder_is_told_rather_than_what_is_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

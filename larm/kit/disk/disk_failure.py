@@ -18,6 +18,9 @@ _FULL = "the disk is full; make room and run the same command again"
 _FORBIDDEN = "it can't be opened or written; check the path, its owner and its permissions"
 _DAMAGED = "the database is damaged; check the disk, then start over"
 _MISSING = "it is not there, or no longer, and can't be made there; check the path"
+_LONG = "its path is too long; use a directory nearer to the root of the disk, or with a shorter name"
+_LONGEST = 504
+"""Bytes of a path that SQLite opens, whatever the system allows: its 512, less those of what it puts beside the file."""
 BUSY = "another process uses it; end that one first"
 
 _FILES = "too many files are open; allow more ('ulimit -n'), or fewer requests at a time (fetch.threads, fetch.transfers)"
@@ -28,6 +31,7 @@ _BY_ERRNO = {
     errno.ENOSPC: _FULL,
     errno.EDQUOT: _FULL,
     errno.EFBIG: _FULL,
+    errno.ENAMETOOLONG: _LONG,
     errno.EROFS: _FORBIDDEN,
     errno.EACCES: _FORBIDDEN,
     errno.EPERM: _FORBIDDEN,
@@ -59,7 +63,10 @@ def disk_failure(path: Path, error: Exception) -> StorageError:
     elif isinstance(error, sqlite3.Error):
         # the low byte is the kind, the rest says where in SQLite; sqlite3's own misuse errors have no code
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        advice = _FILES if code == sqlite3.SQLITE_CANTOPEN and _none_left() else _BY_SQLITE.get(code)
+        advice = _BY_SQLITE.get(code)
+        if code == sqlite3.SQLITE_CANTOPEN:  # whatever the reason
+            long = len(os.fsencode(path.absolute())) > _LONGEST
+            advice = _LONG if long else _FILES if _none_left() else advice
     return StorageError(f"{path}: {what}: {advice or 'check the disk'}")
 
 
