@@ -93,6 +93,11 @@ def _failure(error: BaseException, call: Call) -> int:
         complain("stdout: no space left on the device; not all of the output was written")
         _close_stdout()
         return 3
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        complain("the current directory is no longer there: change into another one")
+        return 2
     complain(_unexpected(error, call))
     return 1
 

@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from larm.web.access import COOKIE
+from larm.web.api import ROOT, Problem, problem_response
 from larm.web.metrics import crawl_metrics
 from larm.web.monitor_page import all_crawls
 from larm.web.page import form_of, message, page
@@ -74,7 +75,9 @@ async def logout(_: Request) -> Response:
 
 
 async def not_found(request: Request, _: Exception) -> Response:
-    """An address that is none."""
+    """An address that is none; a program is told in its own way."""
+    if request.url.path.startswith("/api/"):
+        return problem_response(Problem("there is nothing here", 404, f"{ROOT}/openapi.json has all there is"))
     return message(request, 404, "There is nothing here", "The address is wrong, or what was here is gone.")
 
 

@@ -95,6 +95,18 @@ def test_a_message_with_escape_sequences_does_not_reach_the_terminal(larm: Larm,
     assert larm(*CRAWL).err == "larm: bad [2J rule\n"
 
 
+def test_a_directory_that_somebody_has_removed(
+    larm: Larm, wiring: FakeWiring, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wiring.failure = FileNotFoundError(2, "No such file or directory")  # type: ignore[assignment]  # of os.getcwd
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    said = larm(*CRAWL)
+    assert said == (2, "", "larm: the current directory is no longer there: change into another one\n")
+
+
 def test_a_bug_is_one_line_and_its_traceback_is_in_the_logs(larm: Larm, wiring: FakeWiring, tmp_path: Path) -> None:
     (tmp_path / "d" / "logs").mkdir(parents=True)
     wiring.failure = ZeroDivisionError("oh\nno")  # type: ignore[assignment]

@@ -42,6 +42,14 @@ def test_wrong_questions(server: Served, query: str) -> None:
     assert answer.json()["title"]
 
 
+def test_an_address_that_is_none(server: Served) -> None:
+    """A program that asks for it gets no page for people."""
+    answer = server.get("/api/v1/stats")
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
+    assert answer.json()["detail"] == "/api/v1/openapi.json has all there is"
+    assert server.get("/nowhere").headers["content-type"].startswith("text/html")
+
+
 def test_the_description_is_made_of_what_is_answered(server: Served) -> None:
     described = server.get("/api/v1/openapi.json").json()
     assert described["openapi"] == "3.1.0"

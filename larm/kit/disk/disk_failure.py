@@ -9,7 +9,7 @@ import errno
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from larm.errors import StorageError
@@ -65,8 +65,7 @@ def disk_failure(path: Path, error: Exception) -> StorageError:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         advice = _BY_SQLITE.get(code)
         if code == sqlite3.SQLITE_CANTOPEN:  # whatever the reason
-            long = len(os.fsencode(path.absolute())) > _LONGEST
-            advice = _LONG if long else _FILES if _none_left() else advice
+            advice = _LONG if _too_long(path) else _FILES if _none_left() else advice
     return StorageError(f"{path}: {what}: {advice or 'check the disk'}")
 
 
@@ -77,6 +76,12 @@ def disk_failures(path: Path) -> Iterator[None]:
         yield
     except (OSError, sqlite3.Error) as error:
         raise disk_failure(path, error) from error
+
+
+def _too_long(path: Path) -> bool:
+    with suppress(OSError):  # the current directory may be gone
+        return len(os.fsencode(path.absolute())) > _LONGEST
+    return False
 
 
 def _none_left() -> bool:
