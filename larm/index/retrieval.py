@@ -25,8 +25,8 @@ from larm.index.schema import total
 from larm.index.tree import Node, Phrase, Word, loosened, split, wanted
 from larm.index.word_queries import Sought, WordQueries
 
-_NAMED = 200
-"""Pages with all words that are looked at one by one."""
+_SHARING = 20
+"""Pages of which it is looked at what they share."""
 _MANY = 2_000
 """Pages that have both of two words. To look for these, and for the best that have one, then takes less time than to look at
 all that have any, and finds the same."""
@@ -125,10 +125,10 @@ class Retrieval:
         query = tantivy.Query.boolean_query(
             [(_MUST if name in musts else _SHOULD, part) for name, part in parts.items() if name not in always]
         )
-        result = self._searcher.search(query, limit=max(_NAMED, limit), offset=offset)
+        result = self._searcher.search(query, limit=max(1, limit), offset=offset)
         found = self._candidates(result.hits, sum(always.values()))
         pages = {each.page for each in found}
-        return Retrieved(total(result), total(result), found[:limit], units, {}, parts, pages)
+        return Retrieved(total(result), total(result), found, units, {}, parts, pages)
 
     def _of_either(self, units: Sequence[Sought], parts: Mapping[str, tantivy.Query], both: Retrieved, limit: int) -> Retrieved:
         """The same of two words, of which ``both`` has the pages that have both: also those that have one, or that are called
@@ -164,7 +164,7 @@ class Retrieval:
         """Feedback; not where there are several indexes, as each would add words of its own, and their scores are compared."""
         if not self._settings.feedback or not self._feedback.is_for(units) or self.words.context.compared:
             return None
-        best = best or self._candidates(self._searcher.search(query, limit=_NAMED, count=False).hits)
+        best = best or self._candidates(self._searcher.search(query, limit=_SHARING, count=False).hits)
         return self._feedback.query(units, best, self._settings.feedback)
 
     def having_all(self, found: Retrieved, candidates: Sequence[Candidate]) -> Set[int]:
@@ -173,7 +173,7 @@ class Retrieval:
         known = pages & found.having_all
         if found.every is None:
             return pages
-        if found.complete <= _NAMED or len(known) == len(candidates):
+        if found.complete <= len(found.having_all) or len(known) == len(candidates):
             return known
         these = tantivy.Query.term_set_query(self._schema, fields.PAGE, [*pages])
         both = tantivy.Query.boolean_query([(_MUST, found.every), (_MUST, these)])
@@ -190,7 +190,7 @@ class Retrieval:
         forms = [form.word for each in units for word in each.unit.words for form in self.words.forms.of(word)]
         if self._settings.feedback and self._feedback.is_for(units):
             query = self._query(units, self._parts(units, {}), self._compiler.compile(conditions), enough=False)
-            forms += self._feedback.likely(units, self._candidates(self._searcher.search(query, limit=_NAMED).hits))
+            forms += self._feedback.likely(units, self._candidates(self._searcher.search(query, limit=_SHARING).hits))
         return list(dict.fromkeys(forms))
 
     def look_up(self, tree: Node | None) -> None:

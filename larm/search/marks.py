@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from itertools import islice, pairwise
+from itertools import islice
 from typing import NamedTuple
 
 from larm.index.scripts import UNSPACED, is_unspaced
@@ -21,7 +21,6 @@ from larm.index.tree import Phrase, Word
 Words = Callable[[str], list[str]]
 """Makes a text into words as the index has them."""
 
-_WORD = re.compile(r"[^\W_]+")
 # a word with all its marks: what spaces, ASCII's and the usual punctuation part
 _CHUNK = re.compile(
     r"[^\s!-/:-@\[-`{-\xa9\xab-\xb1\xb4\xb6-\xb8\xbb\xbf\u2000-\u206f\u2e00-\u2e7f\u3000-\u303f\uff00-\uff0f\u060c\u061b\u061f\u06d4\u0964\u0965]+"
@@ -32,6 +31,7 @@ _ACCENT = re.compile(f"[{_ACCENTED}]")
 _UNSPACED = re.compile(f"[{UNSPACED}\U00020000-\U0003ffff]")
 _PREFIX = 4  # letters; more would miss forms, fewer would find too much
 _IDLE = 0.15  # of what the rarest word is worth: "the" has .02, words that say little .1
+_LONGEST = 1_000  # characters of a phrase
 _ENOUGH = 60  # places; of a word like "the" there are thousands
 _LONG_ENOUGH = 3  # letters of a symbol, for its word to say something
 _OF_SIGNS = r"-+*=<>!&|^~:@?%"
@@ -83,10 +83,11 @@ class Marks:
                     self._pairs.update({run[at : at + 2] for at in range(len(run) - 1)} or {run})
                 else:
                     spaced += self._learn(run, forms_of if isinstance(item, Word) else lambda _: [])
-            if isinstance(item, Phrase) and len(spaced) > 1:
-                self._phrases.append(tuple(spaced))
+            said = [at for at, word in enumerate(spaced) if word not in self._idle]
+            if isinstance(item, Phrase) and len(said) > 1:
+                self._phrases.append(tuple(spaced[said[0] : said[-1] + 1]))
             else:
-                self._alone.update(spaced)
+                self._alone.update(spaced[at] for at in said)
         self._bare = self._pattern("")
         self._sign = re.compile("|".join(map(_alone, self._signs)) or "(?!)", re.IGNORECASE)
         # made when needed
@@ -123,8 +124,9 @@ class Marks:
         return text
 
     def _learn(self, run: str, forms_of: Words) -> list[str]:
-        """Take up a word in letters; returns it as the index has it, in several words perhaps."""
-        words = [word for word in self._words_of(run) if word not in self._idle]
+        """Take up a word in letters, unless it says little; returns it as the index has it, in several words perhaps."""
+        every = self._words_of(run)
+        words = [word for word in every if word not in self._idle]
         for word in words:
             for form in (word, *forms_of(word)):
                 self._pieces.setdefault(form, word)
@@ -136,7 +138,7 @@ class Marks:
         if words:
             self._typed.append(run)
         self._anything = self._anything or len(words) > 1
-        return words
+        return every
 
     def _pattern(self, others: str) -> re.Pattern[str]:
         """What begins like one of the words, where each letter may also be one of ``others``: letters with accents.
@@ -194,14 +196,14 @@ class Marks:
         whole: list[Place] = []
         settled: set[str] = set()
         for phrase in self._phrases:
-            count = len(phrase)
-            for at in range(len(found) - count + 1):
-                places = found[at : at + count]
-                if tuple(place.piece for place in places) == phrase and not any(
-                    _WORD.search(text, left.end, right.start) for left, right in pairwise(places)
-                ):
-                    whole.append(Place(places[0].start, places[-1].end, " ".join(phrase)))
-                    settled.update(phrase)
+            said = tuple(word for word in phrase if word not in self._idle)
+            for at in range(len(found) - len(said) + 1):
+                places = found[at : at + len(said)]
+                if tuple(place.piece for place in places) == said:
+                    start, end = places[0].start, places[-1].end
+                    if end - start <= _LONGEST and tuple(self._words_of(text[start:end])) == phrase:
+                        whole.append(Place(start, end, " ".join(said)))
+                        settled.update(said)
         if not whole:
             return found
         kept = [place for place in found if place.piece not in settled or place.piece in self._alone]

@@ -71,8 +71,8 @@ class Ranking(NamedTuple):
 class _Weighed(NamedTuple):
     candidate: Candidate
     score: float
-    parts: Mapping[str, float]
-    """What was added to the score of the candidate."""
+    added: Sequence[float] = ()
+    """To the score of the candidate, in the order of the names: for explanations."""
     alike: int = 0
     """Candidates of the same group that come after it."""
     match: Match | None = None
@@ -140,7 +140,7 @@ class Ranker:
         if len(chosen) < number and len(found.candidates) == self._settings.candidates:
             skipped = self._settings.candidates + max(0, offset - len(first))
             more = self._reader.retrieve(tree, number - len(chosen), skipped).candidates
-            chosen += [_Weighed(each, each.score, {}) for each in more]
+            chosen += [_Weighed(each, each.score) for each in more]
         return found, chosen
 
     def _nowhere(self, tree: Node | None) -> bool:
@@ -153,7 +153,7 @@ class Ranker:
         most = max(self._settings.candidates, offset + number)
         while True:
             found = self._reader.newest(found, most)
-            newest = [_Weighed(each, 0.0, {}) for each in found.candidates]
+            newest = [_Weighed(each, 0.0) for each in found.candidates]
             first = _grouped(newest) if grouped else newest
             if len(first) >= offset + number or len(newest) < most:
                 return found, first[offset : offset + number]
@@ -185,7 +185,7 @@ class Ranker:
         share *= best[0].score * long
         texts = [match.body[entry_at(match.body, name) :] for match in matches]
         scored = [
-            each._replace(score=each.score + share * passage, parts={**each.parts, _BY_PASSAGE: share * passage}, match=match)
+            each._replace(score=each.score + share * passage, added=(share * passage, *each.added[1:]), match=match)
             for each, match, passage in zip(best, matches, best_passages(texts, forms), strict=True)
         ]
         return [*sorted(scored, key=lambda each: each.score, reverse=True), *weighed[_READ:]]
@@ -196,15 +196,13 @@ class Ranker:
         weight, graph = self._settings.link_rank * scale * by_links(found.units), self._graph
         degrees = graph.in_degrees(each.page for each in found.candidates) if graph and weight else [0] * len(found.candidates)
         having_all = found.having_all if found.every is not None else ()
-        weighed = []
+        having, weighed = self._settings.all_words * scale, []
         for each, degree in zip(found.candidates, degrees, strict=True):
-            parts = {_BY_LINKS: weight * log10(1 + degree)} if degree else {}
-            if each.page in having_all:
-                parts[_ALL_WORDS] = self._settings.all_words * scale * min(1.0, _ABOUT_ONE_THING / max(1, each.length))
-            if self._own:
-                page = self._reader.read(each, 0.0)
-                parts |= {own.name: own.of(page) for own in self._own}
-            weighed.append(_Weighed(each, each.score + sum(parts.values()), parts))
+            linked = weight * log10(1 + degree) if degree else 0.0
+            whole = having * min(1.0, _ABOUT_ONE_THING / max(1, each.length)) if each.page in having_all else 0.0
+            page = self._reader.read(each, 0.0) if self._own else None
+            own = [scorer.of(page) for scorer in self._own] if page is not None else ()
+            weighed.append(_Weighed(each, each.score + linked + whole + sum(own), (0.0, linked, whole, *own)))
         weighed.sort(key=lambda each: each.score, reverse=True)
         return weighed
 
@@ -212,7 +210,8 @@ class Ranker:
         explanation = ""
         if explain:
             own = self._reader.parts_of_score(found, weighed.candidate)
-            explanation = _explanation(weighed.score, {**own, **weighed.parts})
+            names = (_BY_PASSAGE, _BY_LINKS, _ALL_WORDS, *(scorer.name for scorer in self._own))
+            explanation = _explanation(weighed.score, {**own, **dict(zip(names, weighed.added, strict=False))})
         match = weighed.match or self._reader.read(weighed.candidate, 0.0)
         return Ranked(msgspec.structs.replace(match, score=weighed.score, explanation=explanation), complete)
 

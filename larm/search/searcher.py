@@ -208,9 +208,13 @@ class IndexSearcher:
         return self._links.resolve(Info(url), [])
 
     def _worth_of(self) -> Callable[[str], float]:
-        """What it is worth to show a word in a passage: 1 for a word of one page, 0 for a word of all."""
-        pages, vocabulary = self._reader.documents + 2, self._reader.vocabulary
-        return lambda word: max(0.01, log(pages / (vocabulary.pages(word) + 1)) / log(pages))
+        """What it is worth to show a word in a passage: 1 for a word of one page, 0 for one of all, and for function words."""
+        reader, pages, vocabulary = self._reader, self._reader.documents + 2, self._reader.vocabulary
+
+        def worth(word: str) -> float:
+            return max(0.01, 0 if reader.is_function_word(word) else log(pages / (vocabulary.pages(word) + 1)) / log(pages))
+
+        return worth
 
     def _of_one_stem(self, found: Ranking) -> list[str]:
         """A sentence, where nothing but a word was asked for that is nowhere, and others that are made of it were found."""

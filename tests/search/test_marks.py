@@ -81,6 +81,9 @@ def test_a_phrase_counts_where_it_is_whole() -> None:
     assert marked(text, Phrase("full text search")) == ["full text search", "Full-Text Search"]
     assert marked(text, Phrase("full text search"), Word("text")) == ["full text search", "text", "Full-Text Search"]
     assert marked("search the text", Phrase("text search")) == ["search", "text"], "else each of its words counts"
+    worth = {"one": 0.4, "to": 0.01, "many": 0.5}
+    found = Marks([Phrase("one to many")], plain, worth_of=worth.__getitem__).places("to one and many: one-to-many, one many")
+    assert [(place.start, place.end) for place in found] == [(17, 28)], "also with a word that says little"
 
 
 def test_words_that_only_begin_like_it_are_not_marked() -> None:

@@ -90,6 +90,12 @@ def test_a_search(crawl: Path) -> None:
     assert (len(results), results.query, results.notes, results.suggestion) == (2, "LARM Crawler", (), "")
 
 
+def test_the_words_around_a_question_are_not_marked(crawl: Path) -> None:
+    hits = larm.open_index(crawl).search("is a crawler called").hits
+    (shown,) = (hit.parts for hit in hits if hit.url == "http://a.org/")
+    assert [text for text, mark in shown if mark] == ["crawler", "called"]
+
+
 def test_a_page_without_text_is_found_by_its_url(crawl: Path) -> None:
     """Its title is its URL, its snippet is empty."""
     (hit,) = (hit for hit in IndexSearcher(crawl).search("manual pdf").hits if hit.complete)
