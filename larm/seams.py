@@ -1,8 +1,8 @@
 """Every place where two stages meet, in the order of the river.
 
-``larm.building`` alone names the classes behind them. Fakes for each are in ``larm.testing``. Filters, processors and storages
-of your own implement `Filter` (or, more simply, subclass `larm.filters.chain.MessageFilter`), `Processor` and `Storage`.
-Beside the river stand `Scorer` and `Searcher`, for searches.
+``larm.building`` alone names the classes behind them. Fakes of what stands around a part are in ``larm.testing``. Filters,
+processors and storages of your own implement `Filter` (or, more simply, subclass `larm.filters.chain.MessageFilter`),
+`Processor` and `Storage`. Beside the river stand `Scorer` and `Searcher`, for searches.
 """
 
 from __future__ import annotations

@@ -18,8 +18,8 @@ from larm.frontier.checkpoint import CheckpointFile, Header
 from larm.index.integrity import check_fields
 from larm.kit.disk import letter_box
 from larm.kit.disk.block_store import DATABASE, BlockStore
+from larm.kit.disk.database import check_database
 from larm.kit.disk.files import is_there
-from larm.kit.disk.integrity import check_database
 from larm.kit.disk.seal import Seal
 from larm.kit.disk.seen_set import DiskSeenSet
 from larm.kit.yaml_text import read_text

@@ -1,4 +1,4 @@
-"""Features of texts, counted in Python: for who has no compiler, and to hold ``compiled.pyx`` against.
+"""Features of texts, counted in Python: where there is no compiler, and to hold ``compiled.pyx`` against.
 
 What they are says `larm.duplicates.fingerprints`. Some 3 ms for 10 KB of text. For one thread.
 """

@@ -27,10 +27,10 @@ from larm.control.client import Control, NotRunning
 from larm.control.requests import Hold, Release
 from larm.errors import StorageError, UsageError
 from larm.graph.files import JOURNAL
+from larm.kit.disk.database import copy_database
 from larm.kit.disk.disk_failure import disk_failure
 from larm.kit.disk.files import is_there, pieces, sync_directory
 from larm.kit.disk.lock import DirectoryLock
-from larm.kit.disk.read_only import copy_database
 
 _PATIENCE = 600.0
 """Seconds for a checkpoint of a large crawl on a busy disk."""

@@ -29,7 +29,7 @@ from larm.graph.files import JOURNAL, SNAPSHOT
 from larm.graph.snapshot import Snapshot
 from larm.index.integrity import META, check_files
 from larm.kit.disk.block_store import DATABASE
-from larm.kit.disk.integrity import check_database
+from larm.kit.disk.database import check_database
 from larm.kit.disk.lock import DirectoryLock
 from larm.kit.disk.seal import NO_SEAL
 from larm.storage.log import check_lengths

@@ -1,8 +1,8 @@
 """A page of HTML by the tree that lexbor makes of it, which parses as browsers do (WHATWG HTML 13.2) and without the GIL.
 
-Called by `larm.processing.html`. The tree is walked once, by ``compiled.pyx`` or, for who has no compiler, here: both are told
-the same and say the same, but that the latter takes ten times as long. lexbor's CSS selectors are not used: setting up the
-first query of a page costs more than the walk. Nothing here recurses, however deep a page is nested. Pure; any thread.
+Called by `larm.processing.html`. The tree is walked once, by ``compiled.pyx`` or, where there is no compiler, here: both are
+told the same and say the same, but that the latter takes ten times as long. lexbor's CSS selectors are not used: setting up
+the first query of a page costs more than the walk. Nothing here recurses, however deep a page is nested. Pure; any thread.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from larm.errors import StorageError
-from larm.kit.disk.integrity import check_database
+from larm.kit.disk.database import check_database
 
 
 @pytest.fixture

@@ -1,24 +1,32 @@
 """Database: an SQLite file of our own: opened, asked and written in one way, and its failures told in one way.
 
-The only place that makes connections which write (diskcache makes its own). On the disk is what was committed, also after a
-power failure. Used by one thread at a time; every method may raise StorageError.
+The only place that makes connections (diskcache makes its own). On the disk is what was committed, also after a power failure.
+Used by one thread at a time; every method may raise StorageError.
+
+In WAL mode, SQLite makes files beside a database even for a process that only reads: it fails on a read-only disk, on a full
+one, and in the directory of another user. Where there is no log beside the database, nobody writes to it, and nothing need be
+locked: so `reading` changes nothing, wherever the database lies.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from larm.errors import StorageError
-from larm.kit.disk.disk_failure import BUSY, disk_failure
-from larm.kit.disk.read_only import BUSY_SECONDS, reading
+from larm.kit.disk.disk_failure import BUSY, disk_failure, disk_failures
 
 Values = Sequence[object] | Mapping[str, object]
 """Of question marks, or of ``:name``."""
+BUSY_SECONDS = 10
+_NO_ROOM = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+_LOOK = "SELECT count(*) FROM sqlite_master"
 _CACHE = 2_000
 """KB of pages in memory; the rest is left to the operating system's cache. With 8,000 the tables take as much CPU, and a crawl,
 which has six such connections, 20 MB more as soon as these are full."""
@@ -147,3 +155,56 @@ class Database:
             raise self.damaged() from error
         except (OSError, sqlite3.Error) as error:
             raise disk_failure(self.path, error) from error
+
+
+def reading(path: Path) -> sqlite3.Connection:
+    """What was committed last, also while somebody writes. Raises OSError and sqlite3.Error."""
+    log = path.with_name(f"{path.name}-wal")
+    if not log.exists() or not log.stat().st_size:
+        return _connected(path, "mode=ro&immutable=1")
+    try:
+        return _connected(path, "mode=ro")
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _NO_ROOM:
+            raise
+    return _copied(path, log)
+
+
+def copy_database(path: Path, target: Path) -> None:
+    """What was committed last, into a new file, also while somebody writes. Raises StorageError."""
+    with disk_failures(path):
+        target.unlink(missing_ok=True)
+        with closing(reading(path)) as source, closing(sqlite3.connect(target)) as copy:
+            source.backup(copy)
+
+
+def _copied(path: Path, log: Path) -> sqlite3.Connection:
+    """Of a process that was killed, without the index of its log, where none can be made. The copy goes when it is closed."""
+    with tempfile.TemporaryDirectory(prefix="larm-") as folder:  # the files stay as long as they are open
+        for each in (path, log):
+            shutil.copyfile(each, Path(folder) / each.name)
+        return _connected(Path(folder) / path.name, "mode=rw")
+
+
+def _connected(path: Path, mode: str) -> sqlite3.Connection:
+    address = f"{path.absolute().as_uri()}?{mode}"
+    connection = sqlite3.connect(address, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
+    try:
+        connection.execute(_LOOK).fetchall()
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def check_database(path: Path) -> None:
+    """Read all of it, some 300 MB a second; nothing where there is none. Raises StorageError where it is not whole.
+
+    SQLite finds damage where it happens to read it, and where damage leaves something readable it does not find it at all.
+    """
+    if not path.exists() or not path.stat().st_size:
+        return
+    with closing(Database(path, "", read_only=True)) as database:
+        found = str(database.row("PRAGMA integrity_check(1)")[0])
+    if found != "ok":
+        raise database.damaged(f"the database is damaged ({' '.join(found.split())})")
