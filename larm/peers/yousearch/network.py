@@ -111,6 +111,9 @@ class Network:
         kept = self._kept(found, query, asked, seconds)
         if kept is not None:
             yield msgspec.structs.replace(kept, notes=("another peer had asked the same before",))
+            keeper = [each for each in self._chosen(found.peers, query) if each == found.cached]  # it has not asked itself
+            for peer in self._peers(keeper, needs):
+                yield from peer.search(_question(query, asked, max(_LEAST, deadline.left() or 0.0)))
             yield Findings(searcher=self.name, exact=kept.exact)
             return
         chosen = self._chosen(found.peers, query)
@@ -163,15 +166,7 @@ class Network:
         if not peers:
             yield Findings(searcher=self.name, notes=notes)
             return
-        wanted = min(max(1, asked.number) * max(1, asked.page), say.MOST_SHOWN)
-        question = Asked(
-            query=query.text,
-            number=wanted,
-            seconds=seconds,
-            narrowed=asked.narrowed,
-            sort=asked.sort,
-            statistics=WordStatistics(),  # strangers are not asked for theirs
-        )
+        question = _question(query, asked, seconds)
         if asked.page > 1:
             page = msgspec.structs.replace(question, number=asked.number, page=asked.page)
             whole = SeveralSearchers(peers).findings(page)
@@ -239,7 +234,10 @@ class Network:
         stored = self._channel.ask(found.cached, say.STORED, say.Stored(query.key), Findings, seconds=seconds / 4, most=most)
         if isinstance(stored, NoAnswer) or not stored.hits:
             return None
-        return findings_of(name_of(found.cached), stored, say.MOST_SHOWN, trusted=False)
+        ours = next((each.url + FILES_ROOT for each in found.peers if each.key == self._channel.identity.key), "")
+        hits = tuple(hit for hit in stored.hits if not (ours and hit.url.startswith(ours)))  # those are found here
+        total = stored.total - len(stored.hits) + len(hits)
+        return findings_of(self.name, msgspec.structs.replace(stored, hits=hits, total=total), say.MOST_SHOWN, trusted=False)
 
     def _keep(self, query: Canonical, parts: Sequence[Findings]) -> None:
         hits = sorted((hit for part in parts for hit in part.hits), key=lambda hit: -hit.score)[: say.MOST_SHOWN]
@@ -254,6 +252,18 @@ def _only_peers(found: say.Found, kinds: Collection[str]) -> say.Found:
     kept = tuple(each for each in found.peers if contact_may_be_asked(each, kinds))
     cached = found.cached if found.cached is not None and contact_may_be_asked(found.cached, kinds) else None
     return msgspec.structs.replace(found, peers=kept, cached=cached)
+
+
+def _question(query: Canonical, asked: Asked, seconds: float) -> Asked:
+    """What each peer is asked."""
+    return Asked(
+        query=query.text,
+        number=min(max(1, asked.number) * max(1, asked.page), say.MOST_SHOWN),
+        seconds=seconds,
+        narrowed=asked.narrowed,
+        sort=asked.sort,
+        statistics=WordStatistics(),  # strangers are not asked for theirs
+    )
 
 
 def _is_plain(asked: Asked) -> bool:

@@ -327,6 +327,23 @@ def test_nobody_can_hold_up_or_fool_the_others(tmp_path: Path) -> None:
         let_go.set()
 
 
+def test_who_is_told_what_another_has_found_finds_what_that_one_has_itself(tmp_path: Path) -> None:
+    """And his own file once, though the other has found it, too."""
+    (folder := tmp_path / "pond").mkdir()
+    (folder / "a.txt").write_text("eels in a pond")
+    with group(tmp_path) as made:
+        registrar = made.start("", registrar=True)
+        known_pages = index(tmp_path / "eels", {"http://eel.org/eel": "eels"})
+        one = made.start("one", known_pages, registrars=(registrar.url,), cache=Seconds(300))
+        two = made.start("two", share=(str(folder),), registrars=(registrar.url,), cache=Seconds(300))
+        known(registrar, "one", "two")
+        until(lambda: one.titles("eels") == {"eel", "a.txt"})
+        until(lambda: "another peer had asked the same before" in str(two.search("eels")["notes"]))
+        found = two.search("eels")
+        assert sorted(hit["title"] for hit in found["hits"]) == ["a.txt", "eel"]
+        assert (found["total"], found["exact"], found["unanswered"]) == (2, True, [])
+
+
 def test_an_answer_is_kept_for_who_asks_the_same(tmp_path: Path) -> None:
     with group(tmp_path) as made:
         registrar = made.start("", registrar=True)
