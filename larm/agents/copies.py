@@ -61,7 +61,7 @@ class Copies:
     def take(self, frontier: Frontier, moves: Moves) -> None:
         """Before any other thread runs."""
         self._frontier, self._moves = frontier, moves
-        if self._rule.recover:
+        if self._rule.own.recover:
             moves.on_waiting = self.hold_back
 
     def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:  # noqa: ARG002
@@ -106,7 +106,7 @@ class Copies:
                 return
             heard = {name for name in membership.others() if membership.contact.fresh(name, now)}
             rows = self._outboxes.asked = self._outboxes.looked_for.take(_BATCH)
-            nexts = {row.host: heard.intersection(membership.order(row.host, self._rule.recover + 1)) for row in rows}
+            nexts = {row.host: heard.intersection(membership.order(row.host, self._rule.own.recover + 1)) for row in rows}
         self._found = self._doors.kept([row.item.url.fingerprint for row in rows])
         for row in rows:
             if row.item.url.fingerprint not in self._found:
@@ -156,7 +156,7 @@ class Copies:
                 frontier.changes.alter(host, lambda _: None)  # or nobody knows that there is something to be moved with it
             self._moves.note(held)
             keys = [message.url.fingerprint for message in rest]
-            self._nobodys.update(keys if self._rule.recover else ())
+            self._nobodys.update(keys if self._rule.own.recover else ())
             frontier.seen.discard(keys)
             frontier.handler.put(rest)
             with self._agent.lock:

@@ -69,12 +69,12 @@ class Node:
         membership = Membership(
             identity.name,
             boot,
-            rule.weight,
+            rule.own.weight,
             rule.rules,
             saved=identity.saved,
             now=doors.now(),
             founder=not rule.seeds,
-            placement=PLACEMENTS[rule.placement],
+            placement=PLACEMENTS[rule.own.placement],
         )
         # constant after construction
         self._rule = rule
@@ -82,7 +82,7 @@ class Node:
         self._doors = doors
         self.goodbye = 4 * rule.rules.lease + 10
         self._outboxes = Outboxes(doors.store, known)
-        courier = Courier(membership, self._outboxes.queue, most=rule.batch, linger=rule.linger)
+        courier = Courier(membership, self._outboxes.queue, most=rule.own.batch, linger=rule.own.linger)
         self._outboxes.restore(courier)
         self.agent = Agent(membership, courier, Inbox(self._outboxes.marks), self._idle, identity.saved.gone)
         self.owners = OwnerFilter(self.agent, doors.key, doors.shared.counters, doors.now)
@@ -92,7 +92,7 @@ class Node:
         self._greeting = Greeting(self.agent, rule, doors, self._line, self.together, self._after, self._refused)
         self._post = Post(self.agent, rule, doors, self._line, self._not_heard)
         self.copies = Copies(self.agent, rule, doors, self._line, self._outboxes)
-        self._search = Search(doors.links, doors.fetched, self.owners.key, PLACEMENTS[rule.placement], self._members)
+        self._search = Search(doors.links, doors.fetched, self.owners.key, PLACEMENTS[rule.own.placement], self._members)
         # replaced before any other thread runs
         self._frontier: Frontier | None = None
         self._handover: Handover | None = None
@@ -141,7 +141,7 @@ class Node:
             hurry=self._doors.shared.ticker.hurry,
             now=self._doors.now,
             log=self._doors.log,
-            patience=self._rule.hang_after,
+            patience=self._rule.own.hang_after,
         )
         self._handover = Handover(self.me, moves, hands, self.agent.membership.view)
         self._frontier = frontier
@@ -186,7 +186,7 @@ class Node:
         """
         if self._gave_up:
             return True
-        now, why = self._doors.now(), self.hang(self._rule.hang_after)
+        now, why = self._doors.now(), self.hang(self._rule.own.hang_after)
         if not why:
             self._hangs_since = None
             return False
@@ -271,7 +271,7 @@ class Node:
         self.together.step(now)
         with agent.lock:
             beats = agent.tick(now)
-            deserted = agent.membership.deserted(now, self._rule.hang_after)
+            deserted = agent.membership.deserted(now, self._rule.own.hang_after)
         if deserted:
             self._fail(UsageError(self._nobody_there()))
         self._after(now)
@@ -360,8 +360,8 @@ class Node:
         others = self.agent.membership.others()
         places = ", ".join(self.together.place(name) for name in sorted(others))
         return (
-            f"too few of the other agents ({places}) were heard in {self._rule.hang_after:g} s: they have ended, or can't be"
-            f" reached. What is in {self._doors.directory} is kept; start them, and this one again"
+            f"too few of the other agents ({places}) were heard in {self._rule.own.hang_after:g} s: they have ended, or"
+            f" can't be reached. What is in {self._doors.directory} is kept; start them, and this one again"
         )
 
     def _refused(self, why: str) -> None:

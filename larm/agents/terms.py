@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 
 from larm.agents.beat import MOST, Beat, Name
 from larm.agents.card import Address, Card
 from larm.agents.membership import Rules
+from larm.config import Cluster
 from larm.kit.disk.block_store import BlockStore
 from larm.model.message import URLMessage
 from larm.model.url import Url
@@ -29,19 +30,10 @@ class Rule(msgspec.Struct, frozen=True):
     settings: str
     """Digests of what must be the same for all agents, of `same_for_all`."""
     rules: Rules
-    weight: float = 1.0
-    batch: int = 500
-    linger: float = 2.0
-    hang_after: float = 300.0
-    """Seconds without progress in this process, or after its start without a majority, until it gives its place up."""
-    recover: int = 0
-    """Agents that are asked for their copy before a page is fetched (`larm.agents.copies`)."""
+    own: Cluster = Cluster()
+    """The rest of this agent's, as config.yaml has them."""
     answer: float = 5.0
     """Seconds in which a parcel has to be answered."""
-    placement: Literal["ring", "intervals"] = "ring"
-    by: Literal["site", "host"] = "site"
-    serve: str = ""
-    """Of our ``larm serve``."""
 
 
 class Doors(NamedTuple):

@@ -47,8 +47,8 @@ class Together:
         self._folder = folder
         self._every = min(BEAT, agent.membership.rules.lease / 3)
         self._me = agent.membership.me
-        self._blank = Roster(rule.cluster, self._me, rule.by, rule.placement)
-        self._hang_after = rule.hang_after
+        self._blank = Roster(rule.cluster, self._me, rule.own.by, rule.own.placement)
+        self._hang_after = rule.own.hang_after
         self._sample = PageSample(doors.stored)
         self._quota = Quota(self._me)
         self._rests = Rests(agent.membership.rules.adopt_after / 2)
@@ -62,7 +62,7 @@ class Together:
         self._stops = False
         """All are to end."""
         # written by larm-agents, by single operations on a dictionary
-        card = Card(rule.address, rule.serve, str(doors.directory.absolute()))
+        card = Card(rule.address, rule.own.serve.rstrip("/"), str(doors.directory.absolute()))
         self.cards: dict[str, Card] = {**(known.cards if known is not None else {}), self._me: card}
         """The last one of each agent that was ever met."""
         # replaced as a whole by larm-agents

@@ -62,14 +62,7 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> No
         seeds=seeds,
         settings=_digests(settings, ground.directory, start_urls),
         rules=rules,
-        weight=cluster.weight,
-        batch=cluster.batch,
-        linger=cluster.linger,
-        hang_after=cluster.hang_after,
-        recover=cluster.recover,
-        placement=cluster.placement,
-        by=cluster.by,
-        serve=cluster.serve.rstrip("/"),
+        own=cluster,
     )
     doors = Doors(
         shared=ground.shared,

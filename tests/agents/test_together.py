@@ -30,7 +30,7 @@ class Waiting:
         self.agent = Agent(membership, Courier(membership, lambda _: Memory()), Inbox(), lambda: True)
         self.agent.released()
         doors: Any = Stub(stored=folder / "store.log", directory=folder, now=lambda: self.now, steering=None)
-        rule = Rule("demo", "tcp/127.0.0.1:1", (), "", RULES, hang_after=300.0)
+        rule = Rule("demo", "tcp/127.0.0.1:1", (), "", RULES)
         self.together = Together(self.agent, rule, doors, Stub(), folder)  # type: ignore[arg-type]
 
     def hear(self, pages: int) -> str:
