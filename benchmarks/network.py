@@ -6,7 +6,7 @@ own. After the hand-over each query is asked at some peer; then some peers are k
 and after the repair; then one more is killed and repaired, and another, as many as before. Of folders the queries are titles
 of pages and sentences. Prints, of the twenty best pages of one index over all, the share that is among the peer's twenty best,
 and the same of pages that a network can find: somebody is left who has them, and they have more of the question than stop
-words, which are not shared (YACY-34), and where of pages with the same text or score either counts; the time of a search, and
+words, which are not shared (YACY-34), and where of equal pages either counts; the time of a search, and
 until the page shows the first result, of which all is told; the processor's time of all peers, and bytes of a reference.
 """
 
@@ -53,6 +53,8 @@ from larm.peers.yacy.url_hash import url_hash
 from larm.search.searcher import IndexSearcher
 
 BEST = 20
+LOOKED_AT = 100
+"""Of one index, to know which pages have the score of the twentieth one."""
 PORT = 7070
 PING = 5
 REDUNDANCY = 3
@@ -147,7 +149,7 @@ def crawled(folders: Sequence[Path], work: Path, sites: int, most: int) -> tuple
     chance, found, tree = random.Random(3), list[Page](), work / "tree"
     for number, folder in enumerate(folders):
         (tree / str(number)).mkdir(parents=True)
-        files = sorted(path for path in folder.rglob("*.html") if path.stat().st_size < LARGEST)
+        files = sorted(path for path in folder.rglob("*.html") if path.is_file() and path.stat().st_size < LARGEST)
         for at, path in enumerate(chance.sample(files, min(most, len(files)))):
             shutil.copy(path, tree / str(number) / f"{at}-{path.name}")
     command = [sys.executable, "-m", "larm", "crawl", "-q", "-start", str(tree), "--dir", str(work / "crawl")]
@@ -195,7 +197,7 @@ def ask(
     recalls, left, equal, times, unanswered = list[float](), list[float](), list[float](), list[float](), 0
     before = sum(peer.cpu() for peer in peers)
     for number, question in enumerate(questions):
-        hits = one.search(question, 2 * BEST).hits
+        hits = one.search(question, LOOKED_AT).hits
         expected = {hit.url for hit in hits[:BEST]}
         peer = peers[number % len(peers)]
         found, seconds, said = peer.search(question)
@@ -204,7 +206,7 @@ def ask(
         there = {url for url in expected if can(url, question)}
         if expected:
             recalls.append(len(expected & set(found)) / len(expected))
-            same = _equal(hits, set(found))
+            same = equal_ones(one, question, hits, set(found))
             equal.append((len(expected & set(found)) + len(same)) / len(expected))
             if lost := [hit for hit in hits[:BEST] if hit.url not in found and hit not in same]:
                 _tell(peer, question, hits, lost)
@@ -237,14 +239,20 @@ def _tell(peer: Peer, question: str, hits: Sequence[Hit], lost: Sequence[Hit]) -
         )
 
 
-def _equal(hits: Sequence[Hit], found: set[str]) -> list[Hit]:
-    """Those of the best that were not found, in place of which one with the same text, or the last one's score, was."""
+def equal_ones(one: IndexSearcher, question: str, hits: Sequence[Hit], found: set[str]) -> list[Hit]:
+    """Those of the best that were not found, in place of which an equal one was: with the same text, with the last one's score,
+    or one that this index knows and leaves out, as what it shows says nearly the same."""
     last = hits[:BEST][-1].score
     texts = {each.digest for each in hits if each.url in found}
-    spare = sum(each.url in found and abs(each.score - last) < LAST * last for each in hits[BEST:])
     missed = [each for each in hits[:BEST] if each.url not in found]
     same = [each for each in missed if each.digest in texts]
-    return same + [each for each in missed if each not in same and abs(each.score - last) < LAST * last][:spare]
+    spare = sum(each.url in found and abs(each.score - last) < LAST * last for each in hits[BEST:])
+    same += [each for each in missed if each not in same and abs(each.score - last) < LAST * last][:spare]
+    if missed := [each for each in missed if each not in same]:
+        shown = {each.url for each in hits}
+        alike = [each.url for each in one.search(question, LOOKED_AT, alike=True).hits if each.url not in shown]
+        same += missed[: sum(url in found for url in alike)]
+    return same
 
 
 class Possible:

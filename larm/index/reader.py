@@ -58,13 +58,15 @@ class Match(PageFacts, frozen=True, kw_only=True):
 class IndexReader:
     """The index in the directory ``path``. Raises UsageError if there is none, StorageError if it can't be read."""
 
-    def __init__(self, path: Path, settings: Search | None = None) -> None:
+    def __init__(self, path: Path, settings: Search | None = None, languages: Mapping[str, float] | None = None) -> None:
+        """``languages``: shares of all pages, where those in the index are but a sample."""
         if not schema.index_exists(path):
             remedy = "'larm crawl URL' makes one, 'larm reindex' where pages are stored; --dir names another directory"
             raise UsageError(f"no index in {path.parent}: {remedy}")
         # constant after construction
         self._path = path
         self._settings = settings or Search()
+        self._languages = languages
         self.analyzer = Analyzer()
         file = self._settings.synonyms
         self._synonyms = read_synonyms(path.parent / file, self.analyzer) if file else NONE
@@ -82,7 +84,9 @@ class IndexReader:
             self._open()
             with self._failure:
                 self._cut_pages = self._find_cut_pages(self._searcher)
-            words = WordQueries(self._schema, Statistics(self._searcher), self.analyzer, self._settings, self._synonyms)
+            words = WordQueries(
+                self._schema, Statistics(self._searcher, self._languages), self.analyzer, self._settings, self._synonyms
+            )
             self._retrieval = Retrieval(self._schema, self._searcher, words, self._settings)
         anchors = self._path.with_name(ANCHORS)
         if (moment := _moment(anchors)) != self._anchored:

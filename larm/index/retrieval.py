@@ -184,10 +184,12 @@ class Retrieval:
         return {int(page or 0) for page in self._searcher.fast_field_values(fields.PAGE, addresses)}
 
     def decisive(self, tree: Node | None) -> list[str]:
-        """Words whose numbers of pages decide how pages are ranked: all forms of what is sought, and what feedback may add."""
+        """Words whose numbers of pages decide how pages are ranked: all forms of what is sought, also in quotes and beside
+        operators, and what feedback may add."""
         typed, conditions = split(tree)
         units = self.words.seek(typed)
-        forms = [form.word for each in units for word in each.unit.words for form in self.words.forms.of(word)]
+        sought = [*units, *self.words.seek(wanted(conditions))]
+        forms = [form.word for each in sought for word in each.unit.words for form in self.words.forms.of(word)]
         if self._settings.feedback and self._feedback.is_for(units):
             query = self._query(units, self._parts(units, {}), self._compiler.compile(conditions), enough=False)
             forms += self._feedback.likely(units, self._candidates(self._searcher.search(query, limit=_SHARING).hits))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import tantivy
@@ -19,13 +20,14 @@ _REMEMBERED = 100_000
 class Statistics:
     """Frequencies are asked for once."""
 
-    def __init__(self, searcher: tantivy.Searcher) -> None:
+    def __init__(self, searcher: tantivy.Searcher, shares: Mapping[str, float] | None = None) -> None:
+        """``shares``: of the pages that are in each language, where these here are but a sample; None: they are all."""
         # constant after construction
         self.searcher = searcher
         self.pages = int(searcher.num_docs)
         # only the reader's thread
         self._frequencies: dict[tuple[str, str], int] = {}
-        self._languages: list[str] | None = None
+        self._languages = None if shares is None else _many(shares)
 
     def frequency(self, field: str, word: str) -> int:
         """Pages that have the word in the field; pages that are deleted may count until a merge."""
@@ -47,12 +49,13 @@ class Statistics:
         """Those of many of the pages that can be stemmed; English too, if of most pages none is known."""
         if self._languages is None:
             counts = self._aggregate({"terms": {"field": fields.LANGUAGE, "size": 50}}).get("buckets", [])
-            least = _SHARE * self.pages
-            known = [each["key"] for each in counts if each["doc_count"] >= least and each["key"] in LANGUAGES]
-            if sum(each["doc_count"] for each in counts) < self.pages / 2:
-                known.append(_DEFAULT)
-            self._languages = list(dict.fromkeys(known))
+            self._languages = _many({each["key"]: each["doc_count"] / self.pages for each in counts})
         return self._languages
 
     def _aggregate(self, what: dict[str, object]) -> dict[str, Any]:
         return dict(self.searcher.aggregate(tantivy.Query.all_query(), {"it": what})["it"]) if self.pages else {}
+
+
+def _many(shares: Mapping[str, float]) -> list[str]:
+    known = [name for name, share in shares.items() if share >= _SHARE and name in LANGUAGES]
+    return list(dict.fromkeys([*known, *([_DEFAULT] if sum(shares.values()) < 1 / 2 else [])]))

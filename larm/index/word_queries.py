@@ -275,7 +275,7 @@ class WordQueries:
         statistics = self.statistics
         if unit.symbol or unit.pattern:
             pages = statistics.frequency(fields.AS_WRITTEN, unit.symbol) if unit.symbol else self._pages_like(unit.pattern)
-            return self._rare((unit.typed,), pages)
+            return self._rare((unit.typed,), self.context.scaled(pages))
         word = unit.words[0]
         if len(unit.words) == 1:
             pages = self._any_form(self._pages(fields.MAIN, form.word) for form in self._forms(unit))

@@ -5,7 +5,7 @@ Used by ``larm search`` and `larm.open_index`, and by `larm.search.shared`, whic
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import log
 from pathlib import Path
 
@@ -45,15 +45,20 @@ class IndexSearcher:
     """Searches ``directory/index``. Raises UsageError if there is no index, StorageError if it can't be read."""
 
     def __init__(
-        self, directory: Path, settings: Search | None = None, clock: Clock | None = None, own: Sequence[OwnScore] = ()
+        self,
+        directory: Path,
+        settings: Search | None = None,
+        clock: Clock | None = None,
+        own: Sequence[OwnScore] = (),
+        languages: Mapping[str, float] | None = None,
     ) -> None:
-        """``own``: scorers of the user's."""
+        """``own``: scorers of the user's; ``languages``: shares of all pages, where those in the index are but a sample."""
         # constant after construction
         settings = settings or Search()
         self.name = str(directory)
         """Who answers, where several are asked."""
         self._clock = clock or SystemClock()
-        self._reader = IndexReader(directory / "index", settings)
+        self._reader = IndexReader(directory / "index", settings, languages)
         self._ranker = Ranker(directory, self._reader, settings, own)
         self._links = LinkDesk(directory)
         self._titles = ShownTitles(self._reader, self._reader.count)

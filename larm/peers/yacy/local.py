@@ -12,8 +12,7 @@ from __future__ import annotations
 import math
 import secrets
 import shutil
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -95,7 +94,7 @@ def local_search(settings: Search, notes: Path) -> Local:
         with _folder(notes) as folder:
             name = f"x{secrets.token_hex(8)}"  # no word that anybody looks for
             _write(folder / "index", [*parsed(pages, normalizer), *_empty(pages, averages, name, normalizer)])
-            yield LocalIndex(IndexSearcher(folder, settings), f"http://{name}/")
+            yield LocalIndex(IndexSearcher(folder, settings, languages=averages.languages or None), f"http://{name}/")
 
     return opened
 
@@ -139,25 +138,14 @@ def parsed(pages: Sequence[Page], normalizer: URLNormalizer) -> Iterator[index.P
 
 
 def _empty(pages: Sequence[Page], averages: Averages, name: str, normalizer: URLNormalizer) -> Iterator[index.Page]:
-    """As many that the documents have the mean length in each field, and with one word for as much as the others lack.
-
-    With their languages the documents are as those of all, as the languages of many pages are what a query is read in."""
+    """As many that the documents have the mean length in each field, and with one word for as much as the others lack."""
     has = lengths_of(pages)
     needed = [of / mean for of, mean in zip(has, averages.lengths, strict=True) if mean > 0]
-    languages = _lacking(pages, averages.languages)
     most = _MOST_EMPTY * len(pages)
     missing = min(most, max(needed, default=0.0) - len(pages))  # of strangers' lengths that are next to nothing it is endless
-    count = min(most, max(1, len(languages), math.ceil(missing)))
+    count = min(most, max(1, math.ceil(missing)))
     lacks = [max(0, round(mean * (len(pages) + count)) - of) for of, mean in zip(has, averages.lengths, strict=True)]
-    languages += [page.language for page in pages] * _MOST_EMPTY
-    for number, language in zip(range(count), languages, strict=False):
+    for number in range(count):
         text, title, description, address = (f"{name[:5]} " * (each // count + (number < each % count)) for each in lacks)
         url = "/".join([f"http://{name}/{number}", *address.split()[_IN_ADDRESS:]])
-        yield index.Page(url=normalizer.parse(url), mime="", title=title, text=text, description=description, language=language)
-
-
-def _lacking(pages: Sequence[Page], shares: Mapping[str, float]) -> list[str]:
-    """A language for each document that is missed of it."""
-    has = Counter(page.language for page in pages)
-    lacks = {each: math.ceil(share * len(pages) - has[each]) for each, share in shares.items()}
-    return [each for each in sorted(lacks, key=lacks.__getitem__) for _ in range(lacks[each])]
+        yield index.Page(url=normalizer.parse(url), mime="", title=title, text=text, description=description)

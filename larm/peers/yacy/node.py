@@ -88,6 +88,8 @@ class Node:
         self.shelf = shelf
         self.words = self.pages = 0
         self.averages = Averages()
+        self.refusal = ""
+        """Why a peer that was pinged last would not have to do with us, in its words; empty: it did."""
         self.counts: Counter[str] = Counter()
         self.stealthy = False
         """The user has switched off all that has to do with others, for a while (YACY-50)."""
@@ -228,11 +230,14 @@ class Node:
         """One of them, and learn from what it answers (YACY-22)."""
         asked = Ping(self.network, write_seed(self.seed()), self._next_stretch())
         answer = self.asker.ask(self.contact(seed), PING, asked, Pong, seconds=_PING_SECONDS)
-        if isinstance(answer, NoAnswer):
-            if not answer.refused:
-                with self.lock:
+        with self.lock:
+            if isinstance(answer, NoAnswer):
+                if answer.refused:
+                    self.refusal = answer.reason
+                else:
                     self.membership.failed(seed.hash, self.now())
-            return
+                return
+            self.refusal = ""
         try:
             its = read_seed(answer.seed)
         except BadSeedError:

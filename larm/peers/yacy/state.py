@@ -46,6 +46,8 @@ class State(NamedTuple):
     """Of others."""
     bytes: int
     quota: int
+    refusal: str
+    """Why the peer that was pinged last would not have to do with this one; empty: it did."""
     counts: Mapping[str, int]
     """What it has done, by half a sentence."""
     others: Sequence[Other]
@@ -82,7 +84,8 @@ def state_of(node: Node, quota: int) -> State:
         known = {each.seed.key for each in others}
         return State(
             node.network, node.hash, node.key, node.type, node.mode, node.stealthy, *membership.sizes,
-            pages=node.pages, items=items, bytes=size, quota=quota, counts={name: n for name, n in counts.items() if n},
-            others=others, votes={key: vote for key, vote in trust.votes.items() if key not in known}, sites=trust.sites,
+            pages=node.pages, items=items, bytes=size, quota=quota, refusal=node.refusal,
+            counts={name: n for name, n in counts.items() if n}, others=others,
+            votes={key: vote for key, vote in trust.votes.items() if key not in known}, sites=trust.sites,
             shared=trust.shared, followed={key: its for key, its in trust.followed.items() if key not in known},
         )  # fmt: skip

@@ -65,7 +65,7 @@ def searcher(peer: Peer) -> NetworkSearcher:
 
 
 def search(peer: Peer, query: str) -> Findings:
-    *_, found = searcher(peer).search(Asked(query=query, number=50))
+    *_, found = searcher(peer).search(Asked(query=query, number=50, wait=60.0))  # however busy the machine is
     return found
 
 

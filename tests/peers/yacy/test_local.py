@@ -96,13 +96,15 @@ def test_what_decides_is_known_before(pages: list[Page], local: Local) -> None:
         many = index.decisive_words(Asked(query=long, statistics=statistics))
         assert len(long.split()) >= 9
         assert set(long.split()) < set(many), "and what may be added"
+        quoted = index.decisive_words(Asked(query='belta "camri dormo" title:fensu', statistics=statistics))
+        assert {"belta", "camri", "dormo", "fensu"} <= set(quoted), "also in quotes"
 
 
 def test_a_query_is_read_in_the_languages_of_the_network(local: Local) -> None:
-    """German takes "header" for a form of "head"; that none of the candidates is German is chance."""
+    """German takes "header" for a form of "head"; how many of the candidates are German is chance."""
     pages = [
-        Page(url=f"http://h.example/{n}", text=f"The {word} of it is number{n} and what there is of that.", language="en")
-        for n, word in enumerate(("header", "head", "other", "other"))
+        Page(url=f"http://h.example/{n}", text=f"The {word} of it is number{n} and what there is of that.", language=language)
+        for n, (word, language) in enumerate((("header", "en"), ("head", "en"), ("other", "en"), ("other", "de")))
     ]
     found = {}
     for german in (0.0, 0.3):

@@ -15,7 +15,7 @@ from larm.peers.yacy.calling_back import CallingBack
 from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.own_hash import key_part
 from larm.peers.yacy.profile import Mode
-from larm.peers.yacy.questions import COUNT, Count, Counted, Ping
+from larm.peers.yacy.questions import COUNT, PING, Count, Counted, Ping, Pong
 from larm.peers.yacy.seed import PeerType, Seed, read_seed, signed, write_seed
 from tests.peers.yacy.keys import FakeKey
 from tests.peers.yacy.net import Net, Wire
@@ -96,6 +96,23 @@ def test_the_dead_are_forgotten_after_a_month(net: Net) -> None:
     net.clock.advance(31 * 86_400)
     net.run(60)
     assert one.node.membership.sizes[1] == 0
+
+
+def test_whose_clock_is_wrong_learns_why_nobody_has_to_do_with_him(net: Net) -> None:
+    net.add(2)
+
+    def refused(*_: object) -> Pong:
+        raise RefusedError("not signed within the last 60 s by our clock")
+
+    questions = net.peers[0].questions
+    answered = questions[PING]
+    questions[PING] = answered._replace(handler=refused)
+    net.run(60)
+    assert "by our clock" in net.peers[1].node.refusal
+    questions[PING] = answered
+    net.run(60)
+    assert not net.peers[1].node.refusal
+    assert net.peers[1].node.type is PeerType.SENIOR
 
 
 def test_networks_never_mix(net: Net) -> None:
