@@ -23,9 +23,9 @@ from larm.frontier.saved_host import HostCut
 from larm.frontier.standing import Standing, decode_standing
 from larm.kit.disk.block_store import BlockStore
 
-FORMAT, WITHOUT_MAIL = 4, 2
-"""Rises when a stored state can't be read as before: 2 knew no mail of hosts, and where there is none it still goes; 3 had no
-marks of what of it was taken."""
+FORMAT, OLDEST = 5, 2
+"""Rises when a stored state can't be read as before: 2 knew no mail of hosts, 3 no marks of what of it was taken, 4 no messages
+that zstd packed."""
 
 _HEADER, _FRESH, _STANDING = "crawl", "seen-delta", "standing"
 
@@ -67,7 +67,7 @@ class Header(msgspec.Struct, frozen=True):
     """Storages that have not been given all pages, as they were left out of a run or came later; a revisit mends that."""
     met: dict[str, list[str]] = {}
     """Start hosts, by name, with the private addresses where they were met first; none of these: on the web."""
-    format: int = WITHOUT_MAIL
+    format: int = OLDEST
     following: Following | None = None
     """None: an earlier larm did not note it."""
     log_turns: dict[str, int] = {}
@@ -129,7 +129,7 @@ class CheckpointFile:
             return None
         try:
             version = msgspec.msgpack.decode(data)["format"]
-            if not WITHOUT_MAIL <= version <= FORMAT:
+            if not OLDEST <= version <= FORMAT:
                 raise StorageError(
                     f"{self.store}: the crawl's state has format {version}, this larm reads {FORMAT}; "
                     "use the larm that wrote it, or start over with --fresh"

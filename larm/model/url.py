@@ -156,7 +156,7 @@ class URLNormalizer:
         key = self._keys.get(authority) or self._key(authority)
         normal = normal_file(file, self._lowercase_path, self._folder_pages)
         normalised = access if normal == file and key == authority else f"{scheme}://{key}{normal}"
-        return Url(access, normalised, key, xxhash.xxh3_64_intdigest(normalised.encode()) >> 1)
+        return Url(access, normalised, key, fingerprint_of(normalised))
 
     def _key(self, authority: str) -> str:
         """The host record's key, which is also the authority of the normalised form."""
@@ -173,8 +173,13 @@ class URLNormalizer:
         return self._keys.setdefault(authority, key)
 
 
+def fingerprint_of(normalised: str) -> int:
+    """See `Url.fingerprint`."""
+    return xxhash.xxh3_64_intdigest(normalised.encode()) >> 1
+
+
 def _file(access: str) -> Url:
-    return Url(access, access, FILES, xxhash.xxh3_64_intdigest(access.encode()) >> 1)
+    return Url(access, access, FILES, fingerprint_of(access))
 
 
 def _parse(text: str, base: str | None = None) -> str:

@@ -17,7 +17,7 @@ import msgspec
 
 from larm.errors import StorageError
 from larm.filters.scope import StartScope
-from larm.frontier.checkpoint import FORMAT, WITHOUT_MAIL, CheckpointFile, Header
+from larm.frontier.checkpoint import FORMAT, CheckpointFile, Header
 from larm.frontier.queue_row import QueueRow
 from larm.frontier.standing import Standing
 from larm.kit.logs.log_book import GONE, LogBook
@@ -112,7 +112,6 @@ class Checkpointer:
             retired = self._file.store.retired()  # before the copies: what they refer to must stay
             incoming = self._incoming.snapshot()
             hosts, mail, known = self._book.cut(), self._book.mail.last_cut, len(self._book)
-            form = FORMAT if self._book.mail.waiting else WITHOUT_MAIL
             fresh = self._seen.cut()
             if gone := self._logs.turn():
                 self._counters.add(GONE, gone)
@@ -140,7 +139,7 @@ class Checkpointer:
             met=self._met(),
             epoch=epoch,
             hosts=known,
-            format=form,
+            format=FORMAT,
             finished=finished,
             clock_moved=self._book.clock_moved,
             parts=self._states,

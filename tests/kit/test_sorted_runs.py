@@ -49,6 +49,32 @@ def test_it_knows_what_it_was_given_and_nothing_else(tmp_path: Path) -> None:
     runs.close()
 
 
+def test_few_are_looked_for_on_the_disk_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of another process, a while after its start, and when there are more of them than the filter was made for."""
+    choose, asked = random.Random(3), list[int]()
+    find = SortedRuns._find
+    monkeypatch.setattr(
+        SortedRuns, "_find", staticmethod(lambda base, view, some: asked.extend(some) or find(base, view, some))
+    )
+
+    def looked_for(runs: SortedRuns) -> int:
+        asked.clear()
+        assert runs.look_up([choose.getrandbits(63) for _ in range(1000)]) == []
+        return len(asked)
+
+    runs, model = filled(tmp_path / "runs.db", 300)
+    assert looked_for(runs) < 300
+    runs.close()
+    again = SortedRuns(tmp_path / "runs.db", tail=16)
+    assert looked_for(again) == 1000
+    for _ in range(12):
+        add(again, new := [choose.getrandbits(63) for _ in range(40)])
+        model |= set(new)
+        assert set(again.look_up(model)) == model
+    assert looked_for(again) < 300
+    again.close()
+
+
 def test_runs_stay_few(tmp_path: Path) -> None:
     runs, model = filled(tmp_path / "runs.db", 400, tail=20)
     assert len(model) == 4000

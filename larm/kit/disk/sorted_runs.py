@@ -2,7 +2,8 @@
 
 Numbers are first a row of bytes in ``tail``, which is in memory, too, sorted; when it has grown long it becomes a run. The
 table ``seen`` of earlier versions, one tree of all numbers, is run 0. What a merge has made of runs `look_up` knows from the
-next `show` on; until then it asks these, which the next `write` drops.
+next `show` on; until then it asks these, which the next `write` drops. Before it asks any it asks a filter in memory
+(`larm.kit.disk.part_filter`), as most numbers are in none.
 
 Each method but `look_up` and `show` belongs to one thread at a time; these two go by a connection of their own, and the owner
 keeps them apart. Statements work on JSON arrays and return one row, because Python gives its lock away for each row and each
@@ -20,6 +21,7 @@ from typing import NamedTuple
 import msgspec
 
 from larm.kit.disk.database import Database
+from larm.kit.disk.part_filter import END, PartFilter
 from larm.kit.disk.tiers import Form, Tiers, catalogue_of
 
 _FORM = Form("run", "(fingerprint INTEGER PRIMARY KEY)", ("fingerprint",), 1, "runs", "seen")
@@ -32,6 +34,8 @@ _FOUND = "SELECT json_group_array(value) FROM json_each(?) WHERE "
 
 TAIL = 131_072
 """Numbers of which a run is made: 1 MB of memory, and few runs."""
+_PACE = 8
+"""Numbers that the filter learns of for each new one, beside as many as a run has: some 50 ms."""
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(list[int]).decode
 
@@ -70,12 +74,15 @@ class SortedRuns:
             raise
         # guarded by the owner
         self._view = self.view()
+        # replaced by the writing thread, as a whole
+        self._filter: PartFilter | None = None
 
     # -- asked
 
     def look_up(self, fingerprints: Iterable[int]) -> list[int]:
         """Those that are there."""
-        return self._find(self.reader, self._view, sorted(fingerprints))
+        ordered, sieve = sorted(fingerprints), self._filter
+        return self._find(self.reader, self._view, sieve.possible(ordered) if sieve is not None else ordered)
 
     def show(self, view: View) -> None:
         """From now on `look_up` goes by this, and by nothing before it."""
@@ -98,6 +105,7 @@ class SortedRuns:
 
         Where it fails nothing has changed.
         """
+        self._filter = self._filtered(new)
         runs, tail, entries = self._tiers.runs, self._tail, self.entries
         self._tiers.runs = [msgspec.structs.replace(run) for run in runs]
         try:
@@ -130,6 +138,23 @@ class SortedRuns:
         self.reader.close()
         if hasattr(self, "writer"):
             self.writer.close()
+
+    def _filtered(self, new: Sequence[int]) -> PartFilter | None:
+        """The filter, with what is new and the next part of what is older; another one if there are too many for it."""
+        sieve, entries = self._filter, self.entries + len(new)
+        if not self._tiers.runs:
+            return None
+        if sieve is None or not sieve.has_room(entries):
+            sieve = PartFilter(entries)
+            sieve.add(self._tail)
+        sieve.add(new)
+        low, share = sieve.filled, (_PACE * len(new) + self._most) / max(entries, 1)
+        high = min(low + int(share * END), END)
+        for table in self._tiers.live if low < high else ():
+            select = f"SELECT json_group_array(fingerprint) FROM {table} WHERE fingerprint >= ? AND fingerprint <= ?"  # noqa: S608
+            sieve.add(_decode(self.writer.row(select, (low, high - 1))[0]))
+        sieve.filled = high
+        return sieve
 
     # -- in the transaction
 
