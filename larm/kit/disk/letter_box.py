@@ -120,7 +120,7 @@ def write(database: Database, new: Sequence[Letter], done: Sequence[Done], *, ru
 
 
 def _clear(database: Database, tiers: Tiers) -> None:
-    """All was taken: without marks even a larm that knows of none reads what is there."""
+    """All was taken."""
     tiers.drop_all()
     for table in (_FORM.tail, "letters_done"):
         database.write(f"DELETE FROM {table}")  # noqa: S608  constants
