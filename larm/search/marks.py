@@ -74,7 +74,7 @@ class Marks:
         self._prefixes: set[str] = set()
         self._typed: list[str] = []
         self._pairs: set[str] = set()  # of characters, in scripts without spaces
-        self._signs: list[str] = []  # symbols, such as ->
+        self._signs: list[str] = []  # symbols, such as ->, and names, such as os.path
         self._anything = False  # every word of a page has to be looked at
         for item in items:
             spaced: list[str] = []
@@ -83,6 +83,9 @@ class Marks:
                     self._pairs.update({run[at : at + 2] for at in range(len(run) - 1)} or {run})
                 else:
                     spaced += self._learn(run, forms_of if isinstance(item, Word) else lambda _: [])
+            name = item.text.lower()
+            if isinstance(item, Word) and len(spaced) > 1 and name.isascii() and name not in self._signs:
+                self._signs.append(name)  # where it stands whole is worth more than its words
             said = [at for at, word in enumerate(spaced) if word not in self._idle]
             if isinstance(item, Phrase) and len(said) > 1:
                 self._phrases.append(tuple(spaced[said[0] : said[-1] + 1]))

@@ -30,7 +30,9 @@ _UNSAFE = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e0fff]+"
 )
 _SPACES = re.compile(r"\s+")
-_NAVIGATION = re.compile(r"^.*\b(?:Next|Previous|Prev|Up):.*\b(?:Next|Previous|Prev|Up):.*$", re.MULTILINE)
+_NAVIGATION = re.compile(
+    r"^.*\b(?:Next|Previous|Prev|Up):.*\b(?:Next|Previous|Prev|Up):.*$|^(?:\[ ?[^\[\]\n]{1,12} ?\]\n){2,}", re.MULTILINE
+)
 _SENTENCE = re.compile(r"[.!?…](?=\s)\s*|[。！？]")  # its end
 
 
@@ -91,7 +93,7 @@ def shortened(parts: Iterable[Part], most: int | None) -> tuple[Part, ...]:
 
 def _without_navigation(text: str) -> str:
     top = text[:_TOP]
-    return _NAVIGATION.sub(" ", top) + text[_TOP:] if "Next:" in top or "Up:" in top else text
+    return _NAVIGATION.sub(" ", top) + text[_TOP:] if any(sign in top for sign in ("Next:", "Up:", "]\n[")) else text
 
 
 def _after(title: str, text: str, places: list[Place]) -> list[Place]:

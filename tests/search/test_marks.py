@@ -123,6 +123,7 @@ def test_a_word_is_found_where_it_stands(text: str) -> None:
         ("%s", "it\u2019s %s, not %%s or %sum", ["%s"]),
         ("--no-index", "with --no-index, or no index", ["--no-index", "no", "index", "no", "index"]),
         ("__init__", "def __init__(self)", ["__init__", "init"]),
+        ("os.path", "os.path.join, os.pathsep", ["os", "os.path", "path", "os"]),
     ],
 )
 def test_symbols_are_marked_as_they_stand(query: str, text: str, found: list[str]) -> None:

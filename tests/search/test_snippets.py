@@ -145,6 +145,14 @@ def test_what_leads_to_other_pages_is_not_shown() -> None:
     text = "Next: Vacuum B, Previous: A, Up: Top\nVacuum¶\nAll about it."
     assert plain(make_snippet(text, marks)) == "[Vacuum] All about it."
     assert plain(make_snippet("Up: and down. Vacuum", marks)) == "Up: and down. [Vacuum]"
+    assert plain(make_snippet("[ << ]\n[ Up ]\n[ > ]\nVacuum\nAll about it.", marks)) == "[Vacuum] All about it."
+    assert plain(make_snippet("[ FULL ]\nVacuum", marks)) == "[ FULL ] [Vacuum]"
+
+
+def test_a_name_is_shown_where_it_stands_whole() -> None:
+    """However far down, and though its words stand near each other before."""
+    text = "hist_beep, hist_expire_dups_first, ignore_eof " + FILLER * 20 + "HIST_IGNORE_DUPS: of two lines, one. " + FILLER
+    assert "[HIST_IGNORE_DUPS]: of two lines" in snippet(text, "hist_ignore_dups")
 
 
 def test_the_title_is_not_shown_again() -> None:
