@@ -42,7 +42,7 @@ from larm.frontier.robots.desk import RobotsDesk
 from larm.frontier.traps.desk import TrapDesk
 from larm.frontier.turns import Turns
 from larm.graph.reader import open_graph
-from larm.index.membership import is_indexed
+from larm.index.previous import is_indexed
 from larm.index.schema import index_exists
 from larm.kit.clock import SystemClock
 from larm.kit.commands import command

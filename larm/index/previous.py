@@ -1,4 +1,6 @@
-"""PreviousIndex: an index of whatever schema, asked what it knows of its pages. For ``larm reindex``, on the main thread."""
+"""What an index has of a page, by its address: of whatever schema, for ``larm reindex``, on the main thread; whether it is
+there at all, for ``larm why``, on any thread, also while a crawl writes.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +11,10 @@ from typing import NamedTuple
 
 import tantivy
 
-from larm.index import fields
+from larm.index import fields, schema
 from larm.index.failure import IndexFailure
 from larm.index.own_fields import read_stored
+from larm.index.readable import openable
 from larm.index.writer import key_of
 
 
@@ -69,3 +72,14 @@ class PreviousIndex:
             return int(self._searcher.fast_field_values(fields.DIGEST, [address])[0] or 0)
         except ValueError:  # the schema has no such field
             return 0
+
+
+def is_indexed(path: Path, normalised: str) -> bool:
+    """Of the index in ``path``; False where there is none. Raises UsageError for one of another larm, StorageError."""
+    if not schema.index_exists(path):
+        return False
+    with IndexFailure(path), openable(path) as readable:
+        index = schema.open_index(readable, path)
+        index.reload()
+        query = tantivy.Query.term_query(index.schema, fields.KEY, key_of(normalised), index_option="basic")
+        return bool(index.searcher().search(query, limit=1, count=False).hits)

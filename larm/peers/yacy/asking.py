@@ -17,7 +17,7 @@ import msgspec
 from larm.errors import StorageError
 from larm.kit.deadline import Deadline
 from larm.model.findings import Asked, Findings, WordStatistics
-from larm.peers.yacy.asker import share_of
+from larm.peers.yacy.asker import Verify, share_of
 from larm.peers.yacy.averages import Averages
 from larm.peers.yacy.counting import Counting
 from larm.peers.yacy.desk import Desk
@@ -29,7 +29,6 @@ from larm.peers.yacy.node import Node
 from larm.peers.yacy.page import Page
 from larm.peers.yacy.questions import MOST_WORDS
 from larm.peers.yacy.rounds import Rounds
-from larm.peers.yacy.signing import Verify
 from larm.peers.yacy.targets import bearable
 from larm.seams import Clock
 

@@ -11,14 +11,13 @@ from typing import NamedTuple
 from larm.kit.deadline import Deadline
 from larm.kit.threads.workers import Workers
 from larm.peers.http_client import NoAnswer
-from larm.peers.yacy.asker import share_of
+from larm.peers.yacy.asker import Verify, share_of
 from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.hashes import position_of
 from larm.peers.yacy.item import Item, Kind, is_body, refusal
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.page import BadPageError, Page, read_page
 from larm.peers.yacy.questions import MOST_PAGES, PAGES, PagesFound, PagesOf
-from larm.peers.yacy.signing import Verify
 
 _SHARE = 0.4
 """Of the time that is left, for each round of questions."""

@@ -17,8 +17,8 @@ from typing import TypeVar
 import msgspec
 
 from larm.kit.decoding import decoded_msgpack
+from larm.peers.yacy.asker import Signer, Verify
 from larm.peers.yacy.hashes import RING
-from larm.peers.yacy.signing import Signer, Verify
 
 LIFE = 30 * 86_400
 """Seconds after which an item is over, and after which nobody need remember that it was withdrawn."""

@@ -19,7 +19,7 @@ from larm import __version__
 from larm.peers.addresses import may_be_asked
 from larm.peers.channel import Contact
 from larm.peers.http_client import NoAnswer
-from larm.peers.yacy.asker import Asker
+from larm.peers.yacy.asker import Asker, Signer, Verify
 from larm.peers.yacy.averages import Averages
 from larm.peers.yacy.calling_back import CallingBack
 from larm.peers.yacy.denying import Denying
@@ -32,7 +32,6 @@ from larm.peers.yacy.questions import MOST_NAMED, PING, Ping, Pong
 from larm.peers.yacy.ring import Ring
 from larm.peers.yacy.seed import BadSeedError, PeerType, Seed, is_good, read_seed, signed, write_seed
 from larm.peers.yacy.shelf import Shelf
-from larm.peers.yacy.signing import Signer, Verify
 from larm.peers.yacy.together import Together
 from larm.peers.yacy.trust import Trust
 from larm.peers.yacy.whereabouts import OwnAddress

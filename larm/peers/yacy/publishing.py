@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from itertools import groupby
 from typing import NamedTuple
 
+from larm.peers.yacy.asker import Signer
 from larm.peers.yacy.chunk import Reference, cut, depth_for, write_chunk
 from larm.peers.yacy.hashes import position_of
 from larm.peers.yacy.item import RENEWED, Header, Kind, digest_of, new_header
 from larm.peers.yacy.page import Page, Words, place_of, references_of, write_page
 from larm.peers.yacy.ring import EXPONENT
 from larm.peers.yacy.shelf import Shelf
-from larm.peers.yacy.signing import Signer
 
 _GROUP = 500
 """Pages that are in memory at a time: some 100,000 references, 40 MB."""

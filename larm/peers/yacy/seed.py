@@ -16,10 +16,10 @@ from functools import lru_cache
 
 import msgspec
 
+from larm.peers.yacy.asker import Signer, Verify
 from larm.peers.yacy.flags import Flags, read_flags, write_flags
 from larm.peers.yacy.hashes import is_hash
 from larm.peers.yacy.own_hash import belongs
-from larm.peers.yacy.signing import Signer, Verify
 
 LARGEST = 16_000
 """Bytes of a seed as text, and on the wire."""

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from larm.kit.disk.database import Database
+from larm.peers.yacy.asker import Verify
 from larm.peers.yacy.contents import hashes_in, unfit
 from larm.peers.yacy.item import LIFE, Header, Kind, digest_of, encoded_key, refusal
 from larm.peers.yacy.shelf_reader import HEADER, ShelfReader, header_of
-from larm.peers.yacy.signing import Verify
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS item (

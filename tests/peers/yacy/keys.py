@@ -7,7 +7,7 @@ import hashlib
 
 
 class FakeKey:
-    """Implements `larm.peers.yacy.signing.Signer`."""
+    """Implements `larm.peers.yacy.asker.Signer`."""
 
     def __init__(self, number: int) -> None:
         self.key = _text(hashlib.sha256(b"%d" % number).digest())
