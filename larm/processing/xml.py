@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from larm.config import Processing
-from larm.model.cuts import EFFORT
+from larm.model.cuts import EFFORT, ENDS_EARLY
 from larm.model.document import Document
 from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage
@@ -90,7 +90,7 @@ def sitemap_page(found: sitemap.Sitemap, address: str, strict: bool) -> Page:
     entries = [(sitemap.completed(entry.loc), entry.modified) for entry in found.entries]
     named = {address for address, _ in entries} if found.alternates else ()
     entries += [(other, 0) for other in found.alternates if other and other not in named]
-    cuts = (EFFORT,) if found.given_up else ()
+    cuts = (EFFORT,) if found.given_up else (ENDS_EARLY,) if found.cut else ()
     if strict and not found.lists_sitemaps:
         entries = [entry for entry in entries if sitemap.speaks_for(address, entry[0])]
     elements = [("a", {"href": each}, "") for each, _ in entries]

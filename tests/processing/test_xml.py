@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larm.kit.gunzip import unpack
-from larm.model.cuts import EFFORT, LINKS
+from larm.model.cuts import EFFORT, ENDS_EARLY, LINKS
 from larm.model.links import Links
 from larm.processing import hostile
 from larm.processing.gzipped import MAX_SIZE
@@ -123,6 +123,7 @@ def test_a_malformed_sitemap_is_refused_by_who_is_strict_and_one_cut_off_is_not(
     found = document(SITEMAP[:-30], content_type="text/xml")
     assert len(found.links) == 2
     assert found.warnings == (f"{PAGE}: the sitemap ends too early, after 2 entries",)
+    assert found.cuts == (ENDS_EARLY,), "which is told at the end of the crawl"
 
 
 @pytest.mark.parametrize(
