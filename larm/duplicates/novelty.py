@@ -28,6 +28,8 @@ _LITTLE = 10
 _FEW = 2
 """... or fewer than so many are, where there are as many: one is made by two known words beside each other, as of tags that can
 be combined."""
+_LINE_END = 8 * "\x80" + " "
+"""Of short texts: so long that no piece goes on behind it. In lists, known titles in another order are nothing new."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _ANY_WORD = re.compile(r"\w+")
 _SPOKEN = 4
@@ -54,16 +56,18 @@ class NoveltyJudge:
     def judge(self, visits: Sequence[Visit]) -> list[tuple[Fingerprint, Novelty]]:
         """Of pages that were just read, each with a document and an address, in the order in which they count as known."""
         documents = [visit.document or Document("") for visit in visits]
-        lists = [n for n, each in enumerate(documents) if each.other_text and len(each.raw_text) < SHORT]
+        short = [n for n, each in enumerate(documents) if len(each.raw_text) < SHORT]
         texts = [own_text(visit.url, each.raw_text) for visit, each in zip(visits, documents, strict=True)]
-        other_texts = [own_text(visits[n].url, documents[n].other_text) for n in lists]
+        other_texts = [own_text(visits[n].url, documents[n].other_text) for n in short]
         with self._lock:
             if self._memory is None:
                 self._memory = new_memory()
+            lines = fingerprints([_in_lines(texts[n]) for n in short], self._memory)
+            others = fingerprints([_in_lines(each) for each in other_texts], self._memory, links=True)
             prints = fingerprints(texts, self._memory)
-            others = dict(zip(lists, fingerprints(other_texts, self._memory, links=True), strict=True))
             titled = [self._new_title(visit, each.title) for visit, each in zip(visits, documents, strict=True)]
-        return [(prints[n], _novelty(visit, prints[n], others.get(n), titled=titled[n])) for n, visit in enumerate(visits)]
+        parts = {n: (one, other) for n, one, other in zip(short, lines, others, strict=True)}
+        return [(prints[n], _novelty(visit, parts.get(n, (prints[n],)), titled=titled[n])) for n, visit in enumerate(visits)]
 
     def _new_title(self, visit: Visit, title: str) -> bool:
         """Whether a word of it was in no title before, nor is in the address."""
@@ -78,13 +82,16 @@ class NoveltyJudge:
         return new
 
 
-def _novelty(visit: Visit, main: Fingerprint, other: Fingerprint | None, *, titled: bool) -> Novelty:
-    looked, new = main.news
-    if other is not None:
-        looked, new = looked + other.news[0], new + other.news[1]
+def _in_lines(text: str) -> str:
+    return text.replace("\n", _LINE_END)
+
+
+def _novelty(visit: Visit, parts: Sequence[Fingerprint], *, titled: bool) -> Novelty:
+    """``parts``: of its text, the first of which has one counts for what the page is like."""
+    looked, new = (sum(each.news[place] for each in parts) for place in (0, 1))
     html = visit.document is not None and visit.document.mime in ("text/html", "application/xhtml+xml")
     stale = not titled and ((new < min(_FEW, looked) or new * _LITTLE < looked) if looked else html)
-    simhash = main.simhash if main.features or other is None else other.simhash
+    simhash = next((each.simhash for each in parts if each.features), 0)
     return Novelty(visit.url or Url("", "", "", 0), visit.referrer, stale, simhash, _spoken(visit))
 
 

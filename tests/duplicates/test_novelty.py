@@ -96,6 +96,14 @@ def test_a_list_has_its_text_in_its_links() -> None:
     assert stale(*visits) == [False, False, True, False]
 
 
+def test_known_titles_in_another_order_are_nothing_new() -> None:
+    """Related pages, drawn anew for each request, would else have something to say for ever."""
+    chance, titles = random.Random(4), [prose(number, 4) for number in range(12)]
+    drawn = ["\n".join(chance.sample(titles, 5)) for _ in range(40)]
+    days = stale(*(page(f"{number}", "No events.", "Day", other=other) for number, other in enumerate(drawn)))
+    assert days[20:] == [True] * 20
+
+
 def test_pages_that_are_not_for_the_index_count() -> None:
     """A wiki's forms: whether they say anything new is of interest all the same."""
     visits = [page(name, text) for name, text in (("a", prose(1)), ("b", prose(1)), ("c", prose(2)))]

@@ -229,6 +229,14 @@ def test_a_site_below_a_thousand_pages_is_whole_whatever_it_looks_like(store: Bl
     assert not walk.held, walk.rig.said
 
 
+def test_a_family_is_fetched_whole_though_each_of_its_people_leads_to_others(store: BlockStore) -> None:
+    """Reached by way of each other alone, and read somewhat later than fetched."""
+    named = SITES["genealogy"](1_700)
+    walk = Walk(store, read_by_larm(named), named.starts, leases=4, block=100, unread=64).run()
+    walk.check()
+    assert named.found(walk.fetched) == named.real
+
+
 @pytest.mark.parametrize("web", rest_slow(ENDLESS, "chain", "thin-5", "tree-3", "sessions"))
 def test_what_goes_on_for_ever_comes_to_an_end(store: BlockStore, web: str) -> None:
     found, most = ENDLESS[web]

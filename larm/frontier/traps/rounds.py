@@ -7,8 +7,8 @@ asked for in the order in which they were found, `_PART` at a time, and what the
 - A part is *worth while* if one page in ten of it, or of what it led to, says something new; where it does not reproduce, one
   in 32 is enough, as in the twelfth version of a manual. It costs nothing.
 - A part *reproduces* if each of its pages brings more than two unseen addresses that have to be held back. That costs nothing
-  until the host has had a quarter as many pages again as when the first such round began. If they bring as many then as at
-  first, it is a trap; a large site is running dry by then, and is looked at again after as many pages again.
+  until the host has had a quarter as many pages again as when the first such round began, and `_SURE` in all. If they bring as
+  many then as at first, it is a trap; a large site is running dry by then, and is looked at again after as many pages again.
 - Any other part has leaves. It costs nothing while it was known before any round, and such parts say something new now and
   then; nor where it hardly brings anything, and others of its round have said something; nor where it hardly brings anything
   and has no parameters: on a host with a trap only if all have one path but for numbers, as products that differ in a number,
@@ -47,6 +47,8 @@ _DULL = 5
 """The last, where parts before them have said something: the days of a whole year without events."""
 _GROWN = 4
 """A host has to have had one in so many pages again before what reproduces is a trap."""
+_SURE = 800
+"""And so many in all: of a family tree in which each has three children, two thirds have none, and are found last."""
 _DRY = 0.6
 """What a part brings, of what the first one did, where a site is running dry."""
 _DUE = 1100
@@ -134,7 +136,7 @@ def _is_endless(traps: HostTraps, round_: Round) -> bool:
     if round_.reproduced == 1:
         round_.rate = rate
     traps.searched = traps.searched or round_.began
-    if round_.reproduced < _TIMES or traps.read - traps.searched < traps.searched // _GROWN:
+    if round_.reproduced < _TIMES or traps.read < max(_SURE, traps.searched + traps.searched // _GROWN):
         return False
     if rate >= round_.rate * _DRY:
         return True
