@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qsl
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
@@ -44,9 +44,9 @@ def can_be_opened(url: str) -> bool:
 
 
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("larm.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    # what is served has no styles of its own; what is a file by itself has
+    loader = ChoiceLoader([PackageLoader("larm.web"), PackageLoader("larm.web", "standalone")])
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.globals |= {"width": WIDTH, "height": HEIGHT, "version": __version__}
     environment.filters |= {"plain": printable, "lines": harmless, "day": _day, "clock": _clock, "kind": _kind}
     environment.filters |= {

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+import larm.web
 from larm import cli
 from larm.building.wiring import build_crawl
 from larm.enquiries.report import report_of
@@ -90,6 +91,8 @@ def test_curves_of_two_runs_and_hostile_names(start: str, tmp_path: Path) -> Non
     assert "over 4 s" in said
     assert "<script" not in said
     assert "<i>" not in said
+    template = (Path(larm.web.__file__).parent / "standalone" / "report.html").read_text()
+    assert not re.search(r"\|\s*safe|autoescape|Markup|\son\w+=|<script|javascript:", template)
 
 
 def test_without_a_crawl(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
