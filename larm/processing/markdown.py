@@ -127,7 +127,7 @@ class _Writer:
 
     def _table(self, table: LexborNode, depth: int, indent: str) -> Iterator[_Block]:
         """A table with one more in it, or with one column, is there for the layout."""
-        rows = list(table.css("tr"))
+        rows = list(_rows(table))
         widths = [len([cell for cell in row.iter() if cell.tag in ("td", "th")]) for row in rows]
         if max(widths, default=0) < 2 or len(table.css("table")) > 1:
             for row in rows:
@@ -171,6 +171,15 @@ class _Writer:
         if not href or not found.startswith(("http:", "https:", "file:", "mailto:")):
             return ""
         return _SPACE.sub("%20", found).replace("(", "%28").replace(")", "%29").replace("<", "%3C").replace(">", "%3E")
+
+
+def _rows(table: LexborNode) -> Iterator[LexborNode]:
+    """Its own, and not those of tables in it, which are met in their cells."""
+    for part in table.iter():
+        if part.tag == "tr":
+            yield part
+        else:
+            yield from (row for row in part.iter() if row.tag == "tr")
 
 
 def _quoted(text: str) -> str:

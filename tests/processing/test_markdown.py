@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from selectolax.lexbor import LexborHTMLParser
 
-from larm.processing.markdown import markdown
+from larm.processing.markdown import _Writer, markdown
 
 
 def written(body: str, main: str = "") -> str:
@@ -49,3 +50,12 @@ def test_menus_are_left_out_though_their_words_are_in_the_text() -> None:
 
 def test_a_page_that_is_nested_without_end_is_no_trouble() -> None:
     assert "deep" in written("<div><b>" * 2_000 + "deep", "deep")
+
+
+def test_tables_for_the_layout_are_walked_once_however_deep_they_stand_in_each_other() -> None:
+    """Each table had the rows of all tables in it, too: that doubled with each level."""
+    body = "".join(f"<table><tr><td>level {n}<tr><td>" for n in range(10)) + "inmost" + "</table>" * 10
+    root = LexborHTMLParser(body).body
+    assert root is not None
+    texts = [block.text for block in _Writer("http://a/").blocks(root)]
+    assert texts == [*(f"level {n}" for n in range(10)), "inmost"]
