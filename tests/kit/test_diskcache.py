@@ -119,6 +119,20 @@ def test_damaged_settings_raise_what_we_translate(tmp_path: Path) -> None:
     assert open_files(tmp_path) == []
 
 
+def test_a_setting_without_a_name_is_damage(tmp_path: Path) -> None:
+    """As where some bytes of the file have become zeros."""
+    make_cache(tmp_path)
+    with closing(opened(tmp_path)) as database:
+        database.execute("PRAGMA writable_schema = ON")
+        database.execute("UPDATE sqlite_schema SET sql = replace(sql, 'NOT NULL', '') WHERE name = 'Settings'")
+        database.commit()
+    with closing(opened(tmp_path)) as database:
+        database.execute("UPDATE Settings SET key = NULL WHERE key = 'sqlite_cache_size'")
+        database.commit()
+    with pytest.raises(StorageError, match="settings that can't be read"):
+        make_cache(tmp_path)
+
+
 def test_its_names() -> None:
     assert issubclass(diskcache.Timeout, Exception)
     assert not issubclass(diskcache.Timeout, OSError)

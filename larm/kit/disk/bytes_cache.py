@@ -82,7 +82,7 @@ def make_cache(directory: Path) -> None:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666))  # SQLite would make it 0644
     try:
         _Maker(directory)
-    except (TypeError, ValueError, LookupError) as error:  # diskcache believes its table of settings
+    except (TypeError, ValueError, LookupError, AttributeError) as error:  # diskcache believes its table of settings
         raise _foreign(path, f"settings that can't be read ({error})") from error
     except (sqlite3.Error, OSError, diskcache.Timeout) as error:
         raise disk_failure(path, error) from error
