@@ -272,7 +272,7 @@ class Possible:
 
         def can(url: str, question: str) -> bool:
             has = {self.authors[self.pages[url].url.hostname], *self.ring.owners(position_of(url_hash(url)), REDUNDANCY)}
-            asked = {each for unit in self.vocabulary.understand(question).units for each in unit.hashes}
+            asked = {each for unit in self.vocabulary.understand(question, {}).units for each in unit.hashes}
             return not has <= gone and not asked.isdisjoint(self.words(url))
 
         return can

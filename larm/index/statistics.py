@@ -27,7 +27,7 @@ class Statistics:
         self.pages = int(searcher.num_docs)
         # only the reader's thread
         self._frequencies: dict[tuple[str, str], int] = {}
-        self._languages = None if shares is None else _many(shares)
+        self._languages = None if shares is None else read_in(shares)
 
     def frequency(self, field: str, word: str) -> int:
         """Pages that have the word in the field; pages that are deleted may count until a merge."""
@@ -49,13 +49,14 @@ class Statistics:
         """Those of many of the pages that can be stemmed; English too, if of most pages none is known."""
         if self._languages is None:
             counts = self._aggregate({"terms": {"field": fields.LANGUAGE, "size": 50}}).get("buckets", [])
-            self._languages = _many({each["key"]: each["doc_count"] / self.pages for each in counts})
+            self._languages = read_in({each["key"]: each["doc_count"] / self.pages for each in counts})
         return self._languages
 
     def _aggregate(self, what: dict[str, object]) -> dict[str, Any]:
         return dict(self.searcher.aggregate(tantivy.Query.all_query(), {"it": what})["it"]) if self.pages else {}
 
 
-def _many(shares: Mapping[str, float]) -> list[str]:
+def read_in(shares: Mapping[str, float]) -> list[str]:
+    """The languages that a query is read in, by their shares of the pages."""
     known = [name for name, share in shares.items() if share >= _SHARE and name in LANGUAGES]
     return list(dict.fromkeys([*known, *([_DEFAULT] if sum(shares.values()) < 1 / 2 else [])]))

@@ -52,8 +52,9 @@ class Merging:
         first = 0 if self._alone else asked.number * (max(1, asked.page) - 1)
         finding = [part for part in self._parts if part.total]
         notes = [note for part in self._parts for note in part.notes]
-        if finding and not self._alone:  # one index may have what another one says it lacks
-            notes = [note for part in finding for note in part.notes]
+        if finding and not self._alone:  # one index may have what another one says it lacks, and a network what all others do
+            known = [part for part in finding if part.overall] or finding
+            notes = [note for part in known for note in part.notes]
         if not self._alone and asked.number * asked.page > MOST_HITS:
             notes.append(f"of several indexes, the first {MOST_HITS:,} results can be looked at")
         unanswered = [f"{part.searcher} did not answer: {part.failure}" for part in self._parts if part.failure]

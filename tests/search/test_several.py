@@ -295,9 +295,15 @@ def test_what_a_network_knows_is_ranked_by_it() -> None:
         def search(self, asked: Asked) -> Iterator[Findings]:
             yield Findings(searcher=self.name, hits=(hit("a", 4.0), hit("b", 3.0), hit("c", 2.0)), total=3, overall=True)
 
-    here = FakeSearcher("here", hit("c", 20.0), hit("own", 18.0), hit("b", 15.0))
+    class Here(FakeSearcher):
+        def search(self, asked: Asked) -> Iterator[Findings]:
+            for found in super().search(asked):
+                yield msgspec.structs.replace(found, notes=('no page has "x"',))
+
+    here = Here("here", hit("c", 20.0), hit("own", 18.0), hit("b", 15.0))
     results = SeveralSearchers([here, Network("network")]).results(Asked(query="x"))
     assert [found.title for found in results] == ["a", "b", "c", "own"]
+    assert results.notes == (), "what no page has only the network knows"
 
 
 def test_what_was_borrowed_of_a_network_comes_after_what_it_has_shown() -> None:

@@ -9,7 +9,7 @@ word is only shown where its document has it.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -66,7 +66,7 @@ class Understood(NamedTuple):
 
 
 class NetworkSearcher:
-    """Of one node. ``understand`` makes words of a query."""
+    """Of one node. ``understand`` makes words of a query, with the shares of the network's pages in each language."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class NetworkSearcher:
         desk: Desk,
         verify: Verify,
         *,
-        understand: Callable[[str], Understood],
+        understand: Callable[[str, Mapping[str, float]], Understood],
         local: Local,
         clock: Clock,
         learn: Callable[[Sequence[tuple[str, Page]]], object] = lambda _: None,
@@ -93,6 +93,8 @@ class NetworkSearcher:
         self._lock = threading.Lock()
         # guarded by self._lock
         self._waiting = 0
+        self._languages: Mapping[str, float] = {}
+        """Shares of the network's pages, as the peers of the last search have said."""
 
     def statistics(self, asked: Asked) -> WordStatistics | None:  # noqa: ARG002
         """None: it would take a round of questions. Its ranking knows how rare the words are in the network."""
@@ -116,7 +118,9 @@ class NetworkSearcher:
         times = [_ROUNDS * (_PATIENCE if asked.wait is None else asked.wait), asked.seconds]
         deadline = Deadline(self._clock, min(each for each in times if each is not None))
         shown = Deadline(self._clock, _SHOWN)
-        understood = self._understand(asked.query)
+        with self._lock:
+            languages = self._languages
+        understood = self._understand(asked.query, languages)
         units = understood.units[:MOST_WORDS]
         if not units:
             yield Findings(searcher=self.name, notes=understood.notes)
@@ -143,6 +147,8 @@ class NetworkSearcher:
             found = self._ranked(asked, pages, total(), joining.averages, deadline, soon=True)
             yield msgspec.structs.replace(found, exact=False, suggestion="", overall=True, preliminary=True)
         rounds.finish()
+        with self._lock:
+            self._languages = joining.averages.languages or languages
         candidates = joining.best(CANDIDATES + 1, total())
         best = documents.all(candidates[:CANDIDATES], rounds.elsewhere)
         found = self._ranked(asked, [each.page for each in best], total(), joining.averages, deadline)

@@ -6,8 +6,7 @@ to be shown, and only of crawls that do not run (YACY-28).
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -17,11 +16,13 @@ from larm.errors import LarmError
 from larm.index.analysis import Analyzer
 from larm.index.candidate import Candidate
 from larm.index.reader import IndexReader
+from larm.index.statistics import read_in
 from larm.index.stems import LANGUAGES, Stemmer
 from larm.index.tree import wanted
 from larm.peers.yacy.asking import Understood, Unit, unit_of
 from larm.peers.yacy.page import TEXT, Page, Words
 from larm.peers.yacy.publishing import Source
+from larm.peers.yacy.questions import MOST_WORDS
 from larm.peers.yacy.url_hash import LOCAL, flags_of, url_hash
 from larm.search.query import parse_question
 
@@ -33,6 +34,9 @@ class Vocabulary:
         # constant after construction
         self._analyzer = Analyzer()
         self._stemmers = {language: Stemmer(language) for language in sorted(LANGUAGES)}
+        self._guessed = dict.fromkeys(self._stemmers, 1.0) | {"en": float(len(self._stemmers))}
+        """Where nothing is known of the pages: those stems on which most languages agree, but for English, of which there is
+        most."""
         self.stop = frozenset(word for text in stop for word in self._analyzer.words(text))
 
     def words(self, text: str) -> list[str]:
@@ -48,32 +52,35 @@ class Vocabulary:
         """Neither shared nor asked for."""
         return word in self.stop or self._stemmers["en"].is_function_word(word)
 
-    def understand(self, query: str) -> Understood:
-        """The words that a query asks for; with a query's language unknown, each stands for its stems in all languages."""
+    def understand(self, query: str, shares: Mapping[str, float]) -> Understood:
+        """The words that a query asks for, each with its stems in the languages of the pages, as an index reads it.
+
+        ``shares``: of all pages, by language; empty: nothing is known of these."""
         question = parse_question(query)
         words = [word for item in wanted(question.tree) for word in self.words(item.text)]
         words = [word for word in dict.fromkeys(words) if not self.is_common(word)]
-        stems = _MOST_STEMS if len(words) <= _FEW_WORDS else 1
-        units = [self._unit(word, stems) for word in words]
+        weights = {name: shares.get(name, 0.0) for name in read_in(shares)} if shares else self._guessed
+        most = min(_MOST_STEMS if shares else _GUESSED, max(1, MOST_WORDS // max(1, len(words)) - 1))
+        units = [self._unit(word, most, weights) for word in words]
         notes = list(question.notes)
         if not units:
             notes.append("a network is asked for words that are not too common; there are none")
         return Understood(tuple(units), tuple(notes))
 
-    def _unit(self, word: str, most: int) -> Unit:
-        """With the stems on which most languages agree, but for English, of which there is most."""
-        stems = Counter(stemmer.stem(word) for stemmer in self._stemmers.values())
-        stems[self._stemmers["en"].stem(word)] += len(self._stemmers)
-        del stems[word]
-        return unit_of(word, [stem for stem, _ in stems.most_common(most)])
+    def _unit(self, word: str, most: int, weights: Mapping[str, float]) -> Unit:
+        """With the stems of the weightiest languages."""
+        stems = dict[str, float]()
+        for name, weight in weights.items():
+            stem = self._stemmers[name].stem(word)
+            stems[stem] = stems.get(stem, 0.0) + weight
+        stems.pop(word, None)
+        return unit_of(word, sorted(stems, key=stems.__getitem__, reverse=True)[:most])
 
 
 _AGAIN = 86_400.0
 _LONGEST = 2_048
-_MOST_STEMS = 3
-"""Of a word in all languages."""
-_FEW_WORDS = 8
-"""In a query; of longer ones each word has one stem."""
+_MOST_STEMS, _GUESSED = 6, 3
+"""Of a word: in a large network each makes 48 more peers be asked."""
 
 
 class Shelved(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -51,7 +52,7 @@ def page(number: int) -> Page:
     )
 
 
-def understand(query: str) -> Understood:
+def understand(query: str, _: Mapping[str, float]) -> Understood:
     words = [word for item in wanted(parse_question(query).tree) for word in Analyzer().words(item.text)]
     return Understood(tuple(unit_of(word, ()) for word in dict.fromkeys(words) if word != "the"))
 
@@ -92,6 +93,22 @@ def test_any_peer_finds_what_all_have(net: Net) -> None:
         both = {page(n).url for n in range(30) if n % 5 == 1 and n % 3 == 0}
         assert {hit.url for hit in found.hits if hit.complete} == both
         assert found.complete == len(both)
+
+
+def test_a_query_is_read_in_the_languages_that_peers_have_said(net: Net) -> None:
+    told = []
+
+    def noted(query: str, shares: Mapping[str, float]) -> Understood:
+        told.append(dict(shares))
+        return understand(query, shares)
+
+    local = local_search(Settings(), Path(NOTES.name) / "searches")
+    asker = NetworkSearcher(
+        net.peers[7].node, Desk(net.peers[7].node), fake_verify, understand=noted, local=local, clock=SystemClock()
+    )
+    for _ in range(2):
+        list(asker.search(Asked(query="otter", wait=60.0)))
+    assert told == [{}, {"en": 1.0}]
 
 
 def test_operators_are_those_of_a_local_search(net: Net) -> None:

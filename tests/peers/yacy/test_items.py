@@ -301,3 +301,17 @@ def test_what_an_item_is_found_by_takes_room_too(tmp_path: Path) -> None:
     size = shelf.counts[1]
     assert not shelf.handed(own, body, NOW + 5), "the same again takes no room"
     assert shelf.counts[1] == size
+
+
+def test_a_word_has_its_stems_in_the_languages_of_the_pages() -> None:
+    """Italian has the stem "rot" for "rotate", and no other language has."""
+    vocabulary, italian = Vocabulary(()), word_hash("rot")
+
+    def hashes(query: str, shares: dict[str, float]) -> set[str]:
+        return {each for unit in vocabulary.understand(query, shares).units for each in unit.hashes}
+
+    assert italian in hashes("rotate", {"en": 0.7, "it": 0.3})
+    assert italian not in hashes("rotate", {"en": 0.99, "it": 0.01})
+    assert word_hash("hous") in hashes("houses", {})
+    many = " ".join(f"houses{n}" for n in range(40))
+    assert len(vocabulary.understand(many, {"en": 0.5, "es": 0.3, "de": 0.2}).units) == 40
