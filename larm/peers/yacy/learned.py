@@ -44,9 +44,9 @@ class _Borrowed(SharedSearcher):
     """Its pages come from the network, which has the say about them."""
 
     def search(self, asked: Asked) -> Iterator[Findings]:
-        """One part."""
+        """One part; what these pages lack, or that there is none yet, is news to nobody."""
         for found in super().search(asked):
-            yield msgspec.structs.replace(found, borrowed=True)
+            yield msgspec.structs.replace(found, borrowed=True, notes=())
 
 
 class Learned:

@@ -29,6 +29,7 @@ def made(folder: Path, trust: Trust, most: int = 10) -> Learned:
 def found(learned: Learned, words: str = "pelican") -> set[str]:
     (part,) = learned.searcher.search(Asked(query=words, number=50))
     assert not part.failure
+    assert not part.notes
     return {hit.url for hit in part.hits}
 
 
