@@ -28,6 +28,8 @@ _MANUALS = {"howto podman": ("podman",), "howto system": ("systemd", "util-linux
 _NAMES = {
     "names tools": ("coreutils", "findutils", "procps", "psmisc", "lvm2", "iproute2", "cryptsetup-bin", "mdadm"),
     "names apps": ("docker.io", "flatpak", "ostree", "lxc"),
+    "names tcl": ("tcllib",),
+    "names c": ("manpages-dev",),
 }
 _FAQ = "howto python"
 HOW_TO = (*_MANUALS, *_NAMES, _FAQ)
