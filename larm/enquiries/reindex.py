@@ -17,6 +17,7 @@ from typing import NamedTuple
 import msgspec
 
 from larm import config
+from larm.building.state import PAGES, QUEUES
 from larm.duplicates.lookup import Leads
 from larm.errors import UsageError
 from larm.index.kept import go_back
@@ -26,10 +27,12 @@ from larm.index.previous import Known, PreviousIndex
 from larm.index.schema import index_exists
 from larm.index.swap import INDEX, OLD, STAGE, swap
 from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.files import is_there
 from larm.model.document import Document, Visit
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched, Timing
 from larm.model.url import BadUrl, Url
+from larm.recrawl.page_rows import PageRows
 from larm.storage.index import IndexStorage
 from larm.storage.pending import Told
 from larm.storage.reader import StoreLog
@@ -85,13 +88,15 @@ def reindex(
         previous = _Removed(indexed, parse)
     else:
         raise UsageError(f"no index in {directory}: 'larm crawl URL' makes one; --dir names another directory")
+    book = directory / QUEUES / PAGES
+    rows = PageRows(book) if is_there(book) else None
     moment = _Moment()
     storage = IndexStorage(directory / STAGE, settings, moment)
     try:
         shutil.rmtree(directory / STAGE, ignore_errors=True)
         (directory / STAGE).mkdir()
         storage.open(None)
-        found = _fill(storage, moment, _Reader(log, process, parse), previous)
+        found = _fill(storage, moment, _Reader(log, process, parse, rows), previous)
         storage.commit()
         storage.close()
         swap(directory)
@@ -99,6 +104,8 @@ def reindex(
         raise disk_failure(directory / STAGE, error) from error
     finally:
         storage.close()
+        if rows is not None:
+            rows.close()
         shutil.rmtree(directory / STAGE, ignore_errors=True)
     return found
 
@@ -142,6 +149,8 @@ class _Reader(NamedTuple):
     log: StoreLog
     process: Callable[[URLMessage, Fetched], Document]
     parse: Callable[[str], Url]
+    rows: PageRows | None
+    """They know which pages were cut, and by what."""
 
     def visit(self, entry: StoreEntry, known: Known) -> Visit | None:
         """The page of a row, read again; None for an address that this larm does not take."""
@@ -162,7 +171,17 @@ class _Reader(NamedTuple):
             modified=document.modified or known.modified,
             snippet=known.quote if document.snippet is None else document.snippet,
         )
-        return Visit(url.access, url=url, status=entry.status, headers=headers, body=body, document=document, group=known.group)
+        row = self.rows.find(url.fingerprint) if self.rows is not None else None
+        return Visit(
+            url.access,
+            url=url,
+            status=entry.status,
+            headers=headers,
+            body=body,
+            document=document,
+            group=known.group,
+            cuts=row.cuts if row is not None else {},
+        )
 
 
 def _fill(storage: IndexStorage, moment: _Moment, reader: _Reader, previous: _Committed | _Removed) -> Reindexed:

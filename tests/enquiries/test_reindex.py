@@ -51,6 +51,14 @@ def test_the_new_index_has_what_the_old_one_had(crawled: Path) -> None:
     assert not list(directory.glob("index.*"))
 
 
+def test_pages_that_were_cut_are_still_said_to_be(tmp_path: Path, web: SyntheticWeb) -> None:
+    web.host("a.localhost").page("/", title="Long", body=f"<p>The ferry {'goes ' * 1_000}on.</p>")
+    run_crawl(tmp_path, web.url("a.localhost"), {**SETTINGS, "fetch.page_size": "2KB"})
+    for _ in range(2):
+        assert [hit.title for hit in IndexSearcher(tmp_path).search("cut:all ferry")] == ["Long"]
+        reindex_pages(Config(), tmp_path)
+
+
 def test_a_finished_crawl_is_revisited_after_it(crawled: Path) -> None:
     directory = crawled
     reindex_pages(Config(), directory)
