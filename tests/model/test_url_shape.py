@@ -28,6 +28,8 @@ from larm.model.url_shape import (
         ("/list?sort=up&page=3", ["/list?page&sort", "/list?*", "*?page&sort", "/**"]),
         ("/x;jsessionid=6E16038CD8F33513?n=1", ["/x?;jsessionid&n", "/x?*", "*?;jsessionid&n", "/**"]),
         ("/commit/0a1b2c3d4e5f60718293a4b5c6d7e8f901234567", ["/commit/ID", "/commit/**", "/**"]),
+        ("/%D9%82%D9%84%D9%85/x", ["/%D9%82%D9%84%D9%85/**", "/**"]),  # a word in Arabic letters has no digits
+        ("/%E7%AC%AC3%E7%AB%A0", ["/%E7%AC%AC0%E7%AB%A0", "/**"]),
         ("/decade/facade/feedbeef", ["/decade/facade/**", "/decade/**", "/**"]),  # letters alone are words
     ],
 )
