@@ -298,12 +298,13 @@ def test_what_a_network_knows_is_ranked_by_it() -> None:
     class Here(FakeSearcher):
         def search(self, asked: Asked) -> Iterator[Findings]:
             for found in super().search(asked):
-                yield msgspec.structs.replace(found, notes=('no page has "x"',))
+                yield msgspec.structs.replace(found, notes=('no page has "x"',), suggestion="y")
 
     here = Here("here", hit("c", 20.0), hit("own", 18.0), hit("b", 15.0))
     results = SeveralSearchers([here, Network("network")]).results(Asked(query="x"))
     assert [found.title for found in results] == ["a", "b", "c", "own"]
     assert results.notes == (), "what no page has only the network knows"
+    assert not results.suggestion
 
 
 def test_what_was_borrowed_of_a_network_comes_after_what_it_has_shown() -> None:
