@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 import shutil
+import subprocess
+import sys
 import sysconfig
 from pathlib import Path
 
@@ -262,6 +264,13 @@ def test_a_library_that_lacks_something_is_not_walked(monkeypatch: pytest.Monkey
 def test_tags_are_counted_alike(page: bytes) -> None:
     assert hostile._quick.tags(page) == hostile._Plain.tags(page)
     assert hostile._quick.styled(page, hostile._NAMES) == hostile._Plain.styled(page, hostile._NAMES)
+
+
+@needs_it
+def test_what_is_compiled_is_what_counts_tags() -> None:
+    loaded = "from larm.processing import hostile; assert hostile._quick is not hostile._Plain"
+    for first in ("hostile", "lexbor_tree", "by_mime"):  # two modules that need each other fall back in silence
+        subprocess.run([sys.executable, "-P", "-c", f"import larm.processing.{first}; {loaded}"], check=True)
 
 
 _NAMES = (  # noqa: SIM905
