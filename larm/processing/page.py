@@ -115,8 +115,7 @@ def as_html(body: bytes, mime: str) -> bytes:
 
     And what a browser shows at once of its templates (WHATWG HTML 4.12.3, ``shadowrootmode``) stands in no template.
     """
-    if b"hadowroot" in body or b"hadowRoot" in body:
-        body = _with_shadows(body)
+    body = _with_shadows(body)
     return _SELF_CLOSED.sub(rb"<\1\2></\1>", body) if mime == "application/xhtml+xml" else body
 
 

@@ -44,6 +44,7 @@ PARSERS = pytest.mark.parametrize("parser", ["lexbor", "html5lib"])
         ("<iframe srcdoc=words></iframe><iframe srcdoc></iframe>", "words"),
         ("<x-y><template shadowrootmode=open><p>one</p>two <slot></slot></template>three</x-y>", "one two three"),
         ("<x-y><TEMPLATE\nShadowRootMode='closed'>a<template>no</template>b</TEMPLATE></x-y>c", "ab c"),
+        ("<template SHADOWROOTMODE=open>a</template>b", "a b"),
         ("<template>no<template shadowrootmode=open>no</template>no</template>a", "a"),
         ("<script>'<template shadowrootmode=open>'</script>a<template>no</template>b", "ab"),
         ("a<template data-shadowrootmode=open>no</template>b", "ab"),
