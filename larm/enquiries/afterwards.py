@@ -32,6 +32,7 @@ from larm.config import Config
 from larm.duplicates.lookup import Kin, Leads, kin_of
 from larm.enquiries.explain import explain, robots_troubles, waits_of
 from larm.enquiries.forgetting import undoing
+from larm.enquiries.redirects import end_of
 from larm.enquiries.reindex import Reindexed, reindex
 from larm.enquiries.verdict import Facts, verdict
 from larm.errors import StorageError, UsageError
@@ -55,9 +56,9 @@ from larm.model.credentials import without_credentials
 from larm.model.cuts import TEXT, sentence_of
 from larm.model.forgotten import ForgottenPages
 from larm.model.message import FRAME, ORDINARY, REDIRECT
-from larm.model.url import BadUrl, Url
+from larm.model.url import BadUrl, Url, URLNormalizer
 from larm.monitor.rates import minute
-from larm.recrawl.page_book import PageRow
+from larm.recrawl.page_book import Answer, PageRow
 from larm.recrawl.page_rows import page_row, page_rows
 from larm.river.verdicts import refusals_of
 from larm.storage.log import LINKS_LOG
@@ -144,6 +145,7 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
             asked=url.access,
             undo=undoing([item.said]) if (item := forgotten.find(url.normalised)) else "",
             redirects=settings.frontier.redirects if moved else 0,
+            circle=page is not None and _in_a_circle(directory, page, normalizer_of(settings, directory, [text])),
             noted=bool(noted),
             cut=0 if page or links or noted else _cut(directory),
         )
@@ -191,6 +193,15 @@ def judge_urls(settings: Config, directory: Path, texts: Sequence[str]) -> list[
 def _page_row(directory: Path, key: int) -> PageRow | None:
     path = directory / QUEUES / PAGES
     return page_row(path, key) if is_there(path) else None
+
+
+def _in_a_circle(directory: Path, page: PageRow, normalizer: URLNormalizer) -> bool:
+    def answer_at(address: str) -> Answer | None:
+        row = _page_row(directory, normalizer.parse(address).fingerprint)
+        return row.last if row is not None else None
+
+    last, _ = end_of(page.last, answer_at)
+    return last is not None and bool(last.moved and not last.why)
 
 
 def _dates(page: PageRow | None) -> list[tuple[str, str]]:

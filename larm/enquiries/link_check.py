@@ -22,6 +22,7 @@ from larm.building.state import PAGES, QUEUES, forgotten_of, last_header
 from larm.config import Config
 from larm.enquiries.explain import NOT_READ, robots_troubles, waits_at
 from larm.enquiries.fragment_check import FragmentCheck
+from larm.enquiries.redirects import end_of
 from larm.enquiries.stored_pages import StoredPage, StoredPages
 from larm.enquiries.verdict import Waits
 from larm.errors import UsageError
@@ -169,7 +170,7 @@ class LinkCheck:
         first = self._known.troubles.get(url.fingerprint)
         if first is None:
             return None if url.fingerprint in self._known else self._unasked(url)
-        last, address = self._end_of(first)
+        last, address = end_of(first, self._answer_at)
         if last is not None and (last.status >= 400 or last.why or last.moved):
             said = last.why or (_IN_A_CIRCLE if last.moved else cause_of_status(last.status))
             return Kind.BROKEN, last.status, f"redirects to {address}: {said}" if address else said
@@ -187,26 +188,17 @@ class LinkCheck:
     def _is_outside(self, url: Url) -> bool:
         return self._scope.explain(URLMessage(url)) is not None
 
-    def _end_of(self, answer: Answer) -> tuple[Answer | None, str]:
-        """Where redirects lead: what was answered there, None: a page, or nobody asked; and its address.
-
-        An answer that moved on ends nowhere: a circle.
-        """
-        address, passed = "", set[str]()
-        found: Answer | None = answer
-        while found is not None and found.moved and not found.why and found.moved not in passed:
-            address = found.moved
-            passed.add(address)
-            target = self._parsed(address)
-            found = None if target is None else self._known.troubles.get(target.fingerprint)
-        return found, address
+    def _answer_at(self, address: str) -> Answer | None:
+        """None: a page, or nobody asked."""
+        url = self._parsed(address)
+        return None if url is None else self._known.troubles.get(url.fingerprint)
 
     def _resolved(self, url: Url) -> Url:
         """The page that answers for a URL in the end."""
         answer = self._known.troubles.get(url.fingerprint)
         if answer is None or not answer.moved:
             return url
-        return self._parsed(self._end_of(answer)[1]) or url
+        return self._parsed(end_of(answer, self._answer_at)[1]) or url
 
     def _parsed(self, address: str) -> Url | None:
         try:

@@ -65,6 +65,8 @@ class Facts(msgspec.Struct, frozen=True):
     """The command that undoes it, where it is forgotten."""
     redirects: int = 0
     """``frontier.redirects``, where a redirect that was one too many leads here."""
+    circle: bool = False
+    """The redirect that it answers with leads to itself in the end."""
     noted: bool = False
     """Links to it are in links.log, be they followed or not; looked up where nothing else is known of it."""
 
@@ -75,7 +77,7 @@ def verdict(facts: Facts) -> str:
     if forgotten := facts.refusals.get(ForgottenFilter.name):
         return f"Forgotten {forgotten}; to have it fetched again: {facts.undo}"
     if page is not None and not (page.only_forbidden and RobotsDesk.name in facts.refusals):
-        said = _fetched(page, facts) if page.stored and not page.gone else _in_vain(page)
+        said = _fetched(page, facts) if page.stored and not page.gone else _in_vain(page, circle=facts.circle)
         return said + _alike(page, facts)
     refusals = {name: reason for name, reason in facts.refusals.items() if name != VisitedFilter.name}
     if facts.elsewhere and not refusals:
@@ -113,7 +115,7 @@ def _alike(page: PageRow, facts: Facts) -> str:
     return f". Normalised, {facts.asked} is the same address as {page.access}, and is known as that one"
 
 
-def _in_vain(page: PageRow) -> str:
+def _in_vain(page: PageRow, *, circle: bool) -> str:
     last = page.last
     if page.only_forbidden:
         return f"Not fetched: {last.why}{_since(page)}; each run asks its rules again"
@@ -121,7 +123,8 @@ def _in_vain(page: PageRow) -> str:
     if gone and not last.moved:
         return f"Gone{_since(page)} ({gone})"
     if last.moved:
-        return f"Redirects to {last.moved} ({last.status})"
+        said = f"Redirects to {last.moved} ({last.status})"
+        return f"Not fetched: {said[0].lower()}{said[1:]}, and from there on in a circle" if circle else said
     if not last.status and not last.why:
         return "Not fetched: it was asked for, in vain"
     return f"Not fetched: {last.why or cause_of_status(last.status)}{_since(page)}"

@@ -129,10 +129,12 @@ def test_what_refuses_is_said_in_its_own_words() -> None:
 
 def test_a_crawl_tells_of_each_of_its_addresses(web: SyntheticWeb, tmp_path: Path) -> None:
     site = web.host("a.localhost")
-    site.page("/", links=["/page", "/gone", "/moved", "/quiet", "/private", "http://b.localhost:{port}/"])
+    site.page("/", links=["/page", "/gone", "/moved", "/quiet", "/private", "/to-ring", "http://b.localhost:{port}/"])
     site.page("/page", text="first")
     site.page("/quiet", head='<meta name="robots" content="noindex">')
     site.redirect("/moved", "/page", 302)
+    for page, to in ("to-ring", "ring1"), ("ring1", "ring2"), ("ring2", "ring3"), ("ring3", "ring1"):
+        site.redirect(f"/{page}", f"/{to}", 302)
     site.robots("User-agent: *\nDisallow: /private\n")
     start = web.url("a.localhost")
     run_crawl(tmp_path, start)
@@ -144,6 +146,8 @@ def test_a_crawl_tells_of_each_of_its_addresses(web: SyntheticWeb, tmp_path: Pat
     assert why("/quiet").endswith("(noindex)")
     assert why("/gone").startswith("Not fetched: 404: no such page since 2")
     assert why("/moved") == f"Redirects to {start}page (302)"
+    for page, to in ("to-ring", "ring1"), ("ring3", "ring1"):
+        assert why(f"/{page}") == f"Not fetched: redirects to {start}{to} (302), and from there on in a circle"
     assert why("/private").startswith("Not fetched: forbidden by line 2 of ")
     assert why("/never").startswith("Not known to this crawl")
     outside = explain_url(config_of(start), tmp_path, web.url("b.localhost"))
