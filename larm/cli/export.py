@@ -40,7 +40,7 @@ def export(*, query: tuple[str, ...], form: str, output: Path | None, config: Co
         if output is None:
             written = write_all(pages, FORMS[form](config), sys.stdout.write)
         elif form == "markdown":
-            written = write_markdown(pages, output)
+            written = write_markdown(pages, FORMS[form](config), output)
         elif form == "sitemap":
             written = write_sitemaps(pages, output)
         else:

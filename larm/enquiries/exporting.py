@@ -129,13 +129,18 @@ class Markdown:
     head = ""
     end = ""
 
+    def __init__(self, effort: int = 1) -> None:
+        """``effort``: see `larm.processing.hostile`."""
+        self._effort = effort
+
     def piece(self, page: Exported) -> str:
         """See `Form`."""
         facts = page.fields | {name: value for name, value in page.facts().items() if value not in (None, "")}
         head = "".join([f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in facts.items()])
         document = page.document
         body = page.body() if document.mime in HTML else b""
-        text = markdown(body, document.raw_text, page.page.url.access) if body else document.raw_text.strip() + "\n"
+        plain = document.raw_text
+        text = markdown(body, plain, page.page.url.access, self._effort) if body else plain.strip() + "\n"
         return f"---\n{head}---\n\n{text}\n".encode("utf-8", "replace").decode()
 
 
@@ -159,7 +164,7 @@ class Sitemap:
 FORMS: dict[str, Callable[[Config], Form]] = {
     "jsonl": lambda _: JsonLines(),
     "csv": lambda settings: Table(field_names(settings)),
-    "markdown": lambda _: Markdown(),
+    "markdown": lambda settings: Markdown(settings.processing.effort),
     "sitemap": lambda _: Sitemap(),
 }
 """By the names of ``--format``."""
@@ -192,13 +197,12 @@ def write_all(pages: Iterator[Exported], form: Form, write: Callable[[str], obje
     return written
 
 
-def write_markdown(pages: Iterator[Exported], folder: Path) -> int:
+def write_markdown(pages: Iterator[Exported], form: Form, folder: Path) -> int:
     """A file for each page, named after its address: ``HOST/PATH``. Existing files of these names are replaced.
 
     Raises OSError.
     """
     written = 0
-    form = Markdown()
     for page in pages:
         path = folder / file_of(page.page.url.access, ".md")
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -32,9 +32,11 @@ _Link = tuple[str, str, str, str]
 class FragmentCheck:
     """Of one directory; used once."""
 
-    def __init__(self, normalizer: URLNormalizer) -> None:
+    def __init__(self, normalizer: URLNormalizer, effort: int) -> None:
+        """``effort``: see `larm.processing.hostile`."""
         # constant after construction
         self._normalizer = normalizer
+        self._effort = effort
         self._folder = tempfile.TemporaryDirectory(prefix="larm-links-")
         self._places = RecordTable(Path(self._folder.name) / "places.db")
         self._links = (Path(self._folder.name) / "links").open("w+b")
@@ -43,7 +45,7 @@ class FragmentCheck:
 
     def add(self, url: Url, body: bytes) -> None:
         """A page of HTML. Raises StorageError."""
-        found = fragments(body)
+        found = fragments(body, self._effort)
         base = url.access
         if found.base:
             with suppress(BadUrl):

@@ -118,7 +118,8 @@ class LinkCheck:
         self._pages = StoredPages(msgspec.structs.replace(settings, processing=embedded), directory)
         self._kinds = kinds
         self._scope = scope_of(as_before(settings, self._pages.header), self._pages.normalizer, self._pages.header)
-        self._fragments = FragmentCheck(self._pages.normalizer) if places and Kind.BROKEN in kinds else None
+        ask = places and Kind.BROKEN in kinds
+        self._fragments = FragmentCheck(self._pages.normalizer, settings.processing.effort) if ask else None
         # only the calling thread
         self._found: dict[tuple[Kind, str], Finding] = {}
         self._verdicts: dict[int, tuple[Kind, int, str] | None] = {}

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborHTMLParser
 
 from larm.processing.charset import utf8_of
+from larm.processing.hostile import cut
 from larm.processing.readable import anchor
 
 HTML = frozenset(["text/html", "application/xhtml+xml"])
@@ -31,9 +32,9 @@ class Fragments(NamedTuple):
     """(address without fragment, fragment, text) of links that lead to a place."""
 
 
-def fragments(body: bytes) -> Fragments:
-    """Of a page of HTML. Places that only scripts make are not known."""
-    data, _ = utf8_of(body)
+def fragments(body: bytes, effort: int = 1) -> Fragments:
+    """Of a page of HTML. Places that only scripts make are not known. ``effort``: see `hostile`."""
+    data, _ = cut(utf8_of(body)[0], effort)
     root = LexborHTMLParser(data).root
     if root is None:
         return Fragments("", frozenset(), ())

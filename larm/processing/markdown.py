@@ -15,6 +15,7 @@ from urllib.parse import urljoin
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from larm.processing.charset import utf8_of
+from larm.processing.hostile import cut
 from larm.processing.readable import names
 
 _DEEPEST = 80  # levels; what is deeper is text of the level above
@@ -42,9 +43,12 @@ class _Block(NamedTuple):
     """No empty line between it and the next of its kind."""
 
 
-def markdown(body: bytes, main_text: str, base: str) -> str:
-    """``main_text``: of the same page, as in `larm.model.document.Document`. Links are made absolute by ``base``."""
-    data, _ = utf8_of(body)
+def markdown(body: bytes, main_text: str, base: str, effort: int = 1) -> str:
+    """``main_text``: of the same page, as in `larm.model.document.Document`. Links are made absolute by ``base``.
+
+    ``effort``: see `larm.processing.hostile`.
+    """
+    data, _ = cut(utf8_of(body)[0], effort)
     root = LexborHTMLParser(data).body
     if root is None:
         return ""

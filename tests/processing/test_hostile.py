@@ -11,7 +11,9 @@ from selectolax.lexbor import LexborHTMLParser
 from larm.config import Processing
 from larm.model.cuts import EFFORT, LINKS
 from larm.processing import hostile
+from larm.processing.fragments import fragments
 from larm.processing.hostile import MAX_ATTRIBUTES, cut
+from larm.processing.markdown import markdown
 from tests.processing.pages import document
 
 DEEP = 100_000
@@ -60,6 +62,15 @@ def test_the_harmless_beginning_is_read() -> None:
     found = document(b"<a href=x>link</a>" + PAGES["nested divs"])
     assert len(found.links) == 1
     assert "nested too deep" in found.warnings[0]
+
+
+def test_who_reads_a_stored_page_again_reads_as_much_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hostile, "MAX_WORK", hostile.MAX_WORK // 100)  # or it takes a second
+    monkeypatch.setattr(hostile, "SHALLOW", hostile.SHALLOW // 10)
+    page = b"<p>first</p>" + b"<div>" * 2_200 + b"<p id=last>second"
+    assert markdown(page, "first second", "http://a/") == "first\n"
+    assert markdown(page, "first second", "http://a/", effort=10) == "first\n\nsecond\n"
+    assert (fragments(page).places, fragments(page, effort=10).places) == (frozenset(), {"last"})
 
 
 def test_links_of_a_page_are_bounded() -> None:
