@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from larm.index.tree import All, Node, Not, Phrase, Word, join, wanted
+from larm.index.tree import All, In, Node, Not, Phrase, Word, join, wanted
 
 _NAMED = 3  # words
 _LONGEST = 40  # characters of one
@@ -18,10 +18,9 @@ def advice(tree: Node | None, count: Callable[[Node], int]) -> list[str]:
     if blamed := missing(tree, count):
         return blamed
     items = tree.items if isinstance(tree, All) else (tree,)
-    plain = join(tuple(item for item in items if isinstance(item, Word | Phrase)))
+    plain = join(tuple(item.item if isinstance(item, In) else item for item in items if isinstance(item, Word | Phrase | In)))
     if plain is not None and plain != tree and (found := count(plain)):
-        kinds = "what must not be there" if all(isinstance(item, Not | Word | Phrase) for item in items) else "the conditions"
-        return [f"without {kinds}, {_pages(found)}"]
+        return [f"without {_conditions(items)}, {_pages(found)}"]
     if len(words) > 1:
         return ["each of the words is found, but on no page all of them; OR between two asks for either"]
     return []
@@ -31,6 +30,13 @@ def missing(tree: Node | None, count: Callable[[Word | Phrase], int]) -> list[st
     """A sentence on the words that are nowhere, if there are such."""
     words = [f'"{_short(item.text)}"' for item in dict.fromkeys(wanted(tree)) if not count(item)]
     return [f"no page has {', '.join(words[:_NAMED])}"] if words else []
+
+
+def _conditions(items: tuple[Node, ...]) -> str:
+    kinds = {type(item) for item in items} - {Word, Phrase}
+    if kinds == {In}:
+        return " and ".join(dict.fromkeys(f"in{item.field}:" for item in items if isinstance(item, In)))
+    return "what must not be there" if kinds == {Not} else "the conditions"
 
 
 def _short(text: str) -> str:

@@ -38,6 +38,10 @@ def count(node: Node) -> int:
         ("a site:b.org", ["without the conditions, 2 pages are found"]),
         ("bb -bb", ["without what must not be there, 1 page is found"]),
         ("site:b.org", []),
+        ("intitle:x", ['no page has "x"']),
+        ("intitle:a", ["without intitle:, 2 pages are found"]),
+        ("intitle:b inurl:bb", ["without intitle: and inurl:, 1 page is found"]),
+        ("inurl:a site:b.org", ["without the conditions, 2 pages are found"]),
     ],
 )
 def test_advice(query: str, sentences: list[str]) -> None:
