@@ -54,7 +54,7 @@ class Collector(Generic[Node]):
         self._leading = 0  # links that lead somewhere
         self._said: list[str] = []  # the text of the links
         self._drawn = 0  # drawings
-        self._timed = False  # a time has just ended: a word behind it is another one
+        self._parted = False  # what has just ended parts words, such as a time
 
     def attributes_of(self, node: Node) -> Attributes:
         """All of them, their names in lower case."""
@@ -98,8 +98,8 @@ class Collector(Generic[Node]):
 
     def say(self, text: str) -> None:
         """A text."""
-        if self._timed:
-            self._timed = False
+        if self._parted:
+            self._parted = False
             if text[:1].isalnum() or text[:1] >= "\x80":
                 self._words.append(" ")
                 self._say_in_link(" ")
@@ -117,8 +117,8 @@ class Collector(Generic[Node]):
             self._end_link()
         elif name == "svg":
             self._drawn -= 1
-        elif name == "time":
-            self._timed = True
+        elif meaning.parts:
+            self._parted = True
 
     def reading(self, language: str) -> Reading:
         """All that was found, when the last element has ended."""

@@ -67,7 +67,7 @@ cdef enum Flags:
     IS_SCRIPT = 2048
     IS_TITLE = 4096
     IS_SVG = 8192
-    IS_TIME = 16384
+    PARTS = 16384
 
 cdef struct Rule:
     int flags
@@ -117,7 +117,7 @@ def learn(str library, dict numbers):
     name_of = <_Said> _found(lexbor, b"lxb_dom_attr_qualified_name")
     value_of = <_Said> _found(lexbor, b"lxb_dom_attr_value_noi")
     ident_of = <_Ident> _found(lexbor, b"lxb_dom_element_id_noi")
-    special = {"a": IS_ANCHOR, "img": IS_IMAGE, "script": IS_SCRIPT, "title": IS_TITLE, "svg": IS_SVG, "time": IS_TIME, "br": BREAKS}
+    special = {"a": IS_ANCHOR, "img": IS_IMAGE, "script": IS_SCRIPT, "title": IS_TITLE, "svg": IS_SVG, "br": BREAKS}
     for name, number in numbers.items():
         if not 0 < number < KNOWN:
             raise ImportError(f"lexbor has the number {number} for {name}")
@@ -130,6 +130,7 @@ def learn(str library, dict numbers):
             | SAYS * meaning.says
             | HIDDEN * meaning.hidden
             | MORE * meaning.more
+            | PARTS * meaning.parts
             | NAMED * (name in WITH_ID)
             | special.get(name, 0)
         )
@@ -192,7 +193,7 @@ cdef class Walk:
     # what is open
     cdef Column around, links, said
     cdef int leading, headed, drawn
-    cdef bint timed
+    cdef bint parted
     cdef Py_ssize_t heading
 
     def __cinit__(self, more):
@@ -276,8 +277,8 @@ cdef class Walk:
         return self.say_text(text, size)
 
     cdef int say_text(self, const Byte *text, Py_ssize_t size) except -1:
-        if self.timed:
-            self.timed = False
+        if self.parted:
+            self.parted = False
             if size and (text[0] >= 128 or c"0" <= text[0] <= c"9" or c"a" <= text[0] | 32 <= c"z"):
                 self.words.put(c" ")
                 self.space()
@@ -296,8 +297,8 @@ cdef class Walk:
             self.end_link()
         elif flags & IS_SVG:
             self.drawn -= 1
-        elif flags & IS_TIME:
-            self.timed = True
+        elif flags & PARTS:
+            self.parted = True
         return 0
 
     cdef inline int space(self) except -1:

@@ -10,6 +10,7 @@ from larm.processing.readable import BLOCK, HIDDEN, names
 
 _MORE: Final = names("noframes noscript")
 _SPECIAL: Final = names("br rp rt svg template time")
+_PARTING: Final = names("iframe time")
 
 _UNSEEN: Final = names("rp rt template")  # readings stand inside of words, which are whole without them
 
@@ -38,6 +39,8 @@ class Meaning(NamedTuple):
     """It says something about the page."""
     hidden: bool = False
     """No reader sees what is in it."""
+    parts: bool = False
+    """A word behind it is another one than the word before."""
     more: bool = False
     """What is in it is HTML for other browsers than ours, in which all is one text; it may lead somewhere, too."""
 
@@ -50,6 +53,7 @@ def _meaning(name: str) -> Meaning:
         leads=name in LINKING,
         says=name in SPEAKING,
         hidden=name in HIDDEN or name in _MORE or name in _UNSEEN,
+        parts=name in _PARTING,
         more=name in _MORE,
     )
 

@@ -235,6 +235,13 @@ def test_the_text_of_a_link() -> None:
     assert [block[-1] for block in found.blocks] == [400 + 5_000]
 
 
+def test_words_beside_a_frame_are_two() -> None:
+    body = b"<p>one<iframe src=x></iframe>two<iframe>unseen</iframe>, three"
+    assert document(body, content_type="text/html").raw_text == "one two, three"
+    with without_a_compiler():
+        assert document(body, content_type="text/html").raw_text == "one two, three"
+
+
 def test_links_in_links() -> None:
     """Only drawings have such; each has all text in it."""
     found = reading(b"<svg><a href=x>a<a href=y>b</a>c</a></svg>")
