@@ -33,7 +33,7 @@ def _open_missing_streams() -> None:
     """Where one of the first three descriptors is closed (``2>&-``), else the crawl's own files would get its number."""
     for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
-            null = os.open(os.devnull, os.O_RDWR)
+            null = os.open(os.devnull, os.O_RDONLY if name == "stdout" else os.O_RDWR)  # a result that goes nowhere is an error
             if null != number:
                 os.dup2(null, number)
                 os.close(null)

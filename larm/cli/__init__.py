@@ -25,6 +25,9 @@ from larm.cli.terminal import complain
 from larm.config import CONFIG_FILE
 from larm.errors import ConfigError, LarmError
 
+_UNWRITABLE = {errno.ENOSPC: "no space left on the device", errno.EBADF: "it is closed"}
+"""What is wrong with stdout, by the numbers of errors."""
+
 
 @click.group("larm", cls=Program, commands=Commands(), context_settings=CONTEXT)
 @click.version_option(__version__, prog_name="larm", message="%(prog)s %(version)s")
@@ -89,8 +92,8 @@ def _located(error: LarmError, call: Call) -> str:
 
 
 def _failure(error: BaseException, call: Call) -> int:
-    if isinstance(error, OSError) and error.errno == errno.ENOSPC:  # those of a crawl's files are StorageError
-        complain("stdout: no space left on the device; not all of the output was written")
+    if isinstance(error, OSError) and error.errno in _UNWRITABLE:  # those of a crawl's files are StorageError
+        complain(f"stdout: {_UNWRITABLE[error.errno]}; not all of the output was written")
         _close_stdout()
         return 3
     try:

@@ -82,6 +82,9 @@ def test_an_output_that_is_full_leaves_no_file_behind(start: str, tmp_path: Path
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 3
     assert done.stderr.endswith("larm: stdout: no space left on the device; not all of the output was written\n")
+    closed = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command], stderr=subprocess.PIPE, text=True, check=False)
+    assert closed.returncode == 3
+    assert closed.stderr.endswith("larm: stdout: it is closed; not all of the output was written\n")
     assert sorted(path.name for path in (tmp_path / "logs").iterdir()) == before
 
 
