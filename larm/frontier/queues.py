@@ -182,11 +182,16 @@ class HostQueues:
         return sorted(found, key=lambda each: each.seconds)
 
     def slowest(self) -> float:
-        """Seconds that the delay of one host alone takes for what waits there: the most of those in memory. For the end."""
-        keys, settings = self._book.in_memory(), self._turns.settings
+        """Seconds that one host alone takes for what waits there, by its delay or as it backs off: the most of those in memory.
+
+        For the end.
+        """
+        keys, settings, now = self._book.in_memory(), self._turns.settings, self._clock.monotonic()
         with self._book.lock:
             hosts = [host for key in keys if (host := self._book.peek_locked(key)) is not None and host.counts]
-            return max((host.waiting * max(host.delay(settings), host.crawl_delay) for host in hosts), default=0.0)
+            delays = [host.waiting * max(host.delay(settings), host.crawl_delay) for host in hosts]
+            waits = [at - now for host in hosts if (at := host.ready_at()) < NEVER]
+            return max([0.0, *delays, *waits])
 
     # -- back
 

@@ -77,7 +77,7 @@ def outcome(now: Snapshot, reason: str, directory: str, slowest: float = 0.0) ->
         pace = ""
         if now.pages_run >= _PACED:
             paced = left * now.elapsed / now.pages_run
-            pace = f", {duration(paced)} at this pace" if paced > slowest else f", {duration(slowest)} at the delay of one host"
+            pace = f", {duration(paced)} at this pace" if paced > slowest else f", {duration(slowest)} by the pace of one host"
         does = "goes on" if now.pages or not now.hosts_given_up else "tries again"
         then = f"{_RAISED.get(reason, '')}the same command {does}"
         yield f"{counted(left, 'URL')} wait{'s' * (left == 1)} for the next run{hosts}{pace}: {then}"

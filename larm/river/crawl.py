@@ -57,7 +57,7 @@ class Ending(msgspec.Struct, frozen=True):
     failed_starts: Sequence[str] = ()
     """A line for each start URL that brought no page in this run: what happened."""
     slowest: float = 0.0
-    """Seconds that what is left takes at least, by the delay of one host."""
+    """Seconds that what is left takes at least, by the pace of one host."""
 
 
 class Helm(NamedTuple):

@@ -67,6 +67,9 @@ def test_the_host_with_the_longest_wait_tells_how_long_all_takes(store: BlockSto
     assert rig.queues.slowest() == 6
     rig.changes.block("a")
     assert rig.queues.slowest() == 2, "what is not asked for takes no time"
+    wait = rig.end(rig.one(), status(503)).wait
+    assert rig.queues.slowest() == pytest.approx(wait), "it is asked again later"
+    assert wait > 2
 
 
 def test_limit_is_the_most_that_is_given(rig: Rig) -> None:

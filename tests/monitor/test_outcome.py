@@ -64,7 +64,7 @@ def test_what_waits_is_told_with_the_time_that_it_takes() -> None:
 
 def test_a_slow_host_takes_as_long_as_its_delay_says() -> None:
     now = Snapshot(elapsed=40, pages=1_000, pages_run=1_000, waiting=56)
-    assert "56 URLs wait for the next run, 1:52 at the delay of one host: the" in " ".join(outcome(now, "shutdown", "d", 112.0))
+    assert "56 URLs wait for the next run, 1:52 by the pace of one host: the" in " ".join(outcome(now, "shutdown", "d", 112.0))
     assert "0:02 at this pace" in " ".join(outcome(now, "shutdown", "d", 1.0))
 
 
