@@ -56,6 +56,7 @@ MIME_NAMES = {
     "application/xml": "xml",
     "text/xml": "xml",
     "application/json": "json",
+    "application/feed+json": "json",
     "text/markdown": "md",
     "text/csv": "csv",
     "application/rtf": "rtf",

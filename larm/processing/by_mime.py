@@ -31,6 +31,7 @@ from larm.processing.folder import FolderProcessor, name_of
 from larm.processing.gzipped import GZIP, MAX_SIZE, GzipProcessor
 from larm.processing.headers import HeaderReader
 from larm.processing.html import HtmlProcessor, ReadTree
+from larm.processing.json_feed import TYPES, JsonFeedProcessor
 from larm.processing.mime import mime_of
 from larm.processing.readable import names
 from larm.processing.text import TextProcessor
@@ -165,6 +166,7 @@ def processors(
         **dict.fromkeys(TEXTS, text_processor),
         "inode/directory": FolderProcessor(links),
         **dict.fromkeys(XML, xml),
+        **dict.fromkeys(TYPES, JsonFeedProcessor(assembler, links, settings.effort)),
     }
     if settings.follow_embedded:
         standard["text/css"] = CssProcessor(assembler)

@@ -58,7 +58,7 @@ class XmlProcessor:
         if root in sitemap.ROOTS:
             page, index = self._sitemap(message.url.access, text), False
         elif root in feed.ROOTS and (found := feed.read_feed(text, self._effort)):
-            page = self._feed(message.url.access, fetched.headers.get("content-location", ""), found)
+            page = page_of_feed(self._links, message.url.access, fetched.headers.get("content-location", ""), found)
         elif not root and sitemap.kind_of_text(text) is not sitemap.TextKind.NO_SITEMAP:
             page, index = sitemap_page(sitemap.read_text(text), message.url.access, self._strict_sitemaps), False
         else:
@@ -70,16 +70,18 @@ class XmlProcessor:
         found = sitemap.read_xml(text, self._effort, partial=not self._strict_sitemaps)
         return sitemap_page(found, address, self._strict_sitemaps)
 
-    def _feed(self, address: str, content_location: str, found: feed.Feed) -> Page:
-        join = self._links.normalizer.join
 
-        def resolved(base: str, href: str) -> str:
-            try:
-                return join(base, href).access
-            except BadUrl:
-                return ""
+def page_of_feed(links: LinkMemo, address: str, content_location: str, found: feed.Feed) -> Page:
+    """As `feed_page`, of the feed at an address. ``content_location``: what the header says, or nothing."""
+    join = links.normalizer.join
 
-        return feed_page(found, resolved, resolved(address, content_location) or address)
+    def resolved(base: str, href: str) -> str:
+        try:
+            return join(base, href).access
+        except BadUrl:
+            return ""
+
+    return feed_page(found, resolved, resolved(address, content_location) or address)
 
 
 def sitemap_page(found: sitemap.Sitemap, address: str, strict: bool) -> Page:
