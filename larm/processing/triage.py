@@ -17,10 +17,10 @@ LARGE: Final = 1_000_000
 LARGE_OF_EFFORT: Final = 5_000
 """The same where a page may make more than the usual work: that is not known by its size."""
 LARGE_XML: Final = 200_000
-"""The same of XML, which Python reads: it takes 0.4 s for a megabyte."""
+"""The same of XML and of feeds in JSON, which Python reads: it takes 0.4 s for a megabyte."""
 _GZIP: Final = b"\x1f\x8b"
-_XML: Final = ("xml", "rss", "atom", "rdf", "opml")
-"""Parts of the names of its types."""
+_XML: Final = ("xml", "rss", "atom", "rdf", "opml", "feed+json", "application/json")
+"""Parts of the names of their types."""
 _UNREAD: Final = ("image/", "audio/", "video/", "font/", "application/zip", "application/octet-stream")
 """Beginnings of types of which larm reads nothing, unless the user has a processor for them."""
 _ROOM: Final = 100_000_000

@@ -33,6 +33,8 @@ def triage(settings: Processing | None = None) -> Triage:
         ("text/html", b"", Work.LIGHT),
         ("text/html", b"<p>" * LARGE, Work.HEAVY),
         ("application/rss+xml", b"<rss>", Work.LIGHT),
+        ("application/feed+json", b"{}", Work.LIGHT),
+        ("application/json", b"{}" + b" " * LARGE_XML, Work.HEAVY),
         ("text/xml", b"<urlset>", Work.LIGHT),
         ("text/xml", b"<urlset>" + b" " * LARGE_XML, Work.HEAVY),  # a tenth of a second
         ("text/html", b"%PDF-1.4\n%\xe2\xe3\xcf\xd3", Work.DOCUMENT),
