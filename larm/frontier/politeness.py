@@ -115,9 +115,9 @@ _NOT_THERE = frozenset({404, 410})
 _PATIENCE = 5
 """Further tries of a URL in place of one, where the host slows us down: it is our pace that it refuses, not the URL. With the
 default of two that is ten, and 1 URL in 2,000 is lost to a server that refuses every second request, where it was 1 in 8."""
-_CLOSED = 600.0
-"""Seconds of rest from which a host does not slow us down any more but is closed, after some ten refusals in a row where it
-names a second, and after four where it names no time."""
+_CLOSED, _IN_A_ROW = 600.0, 7
+"""A host does not slow us down any more but is closed when it is to have a rest of so many seconds, as after four refusals where
+it names no time, or has refused that many requests in a row before this one, however short its rests are."""
 
 NOTHING = Decision(retry=False, wait=0.0, host_wait=0.0, health_cost=0, unreachable=False, errors=-1)
 
@@ -150,7 +150,7 @@ def policy(
         host_wait = min(max(after, again), settings.backoff_max)
     elif found.blocks_host:
         host_wait = backoff(settings.backoff, blocks, settings.backoff_max, random)
-    slowed = host_wait < _CLOSED and (after is not None or found is TABLE[429])
+    slowed = host_wait < _CLOSED and blocks < _IN_A_ROW and (after is not None or found is TABLE[429])
     retry = found.retry and tries < settings.retries * (_PATIENCE if slowed else 1)
     doubled = min(tries, settings.retries)
     wait = max(backoff(settings.retry_wait, doubled, settings.backoff_max, random), host_wait) if retry else 0.0

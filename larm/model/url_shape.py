@@ -14,7 +14,7 @@ from urllib.parse import unquote_plus
 import xxhash
 
 _ID = re.compile(r"(?<![0-9A-Za-z])(?=[A-Za-z_-]*[0-9])(?:[0-9a-fA-F-]{8,}|[0-9A-Za-z_-]{20,})(?![0-9A-Za-z])")
-_UNESCAPED = r"(?<!%)(?<!%[0-9A-Fa-f])"
+_UNESCAPED = "(?<!%(?=[0-9A-Fa-f]{2}))(?<!%[0-9A-Fa-f](?=[0-9A-Fa-f]))"
 """Of a letter in another script, as ``%D9%88``, no digit is a number."""
 _NUMBER = re.compile(f"{_UNESCAPED}[0-9]+")
 _SERIAL = re.compile(f"{_UNESCAPED}[0-9A-Za-z]*[0-9][0-9A-Za-z]*")

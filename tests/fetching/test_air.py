@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import tracemalloc
 from collections.abc import Callable, Iterator
 
@@ -93,11 +94,18 @@ def test_the_first_goes_on_and_the_others_wait_for_it() -> None:
 
 def test_what_does_not_fit_waits_and_comes_whole(serve: Serve, make: Callable[..., CurlFetcher]) -> None:
     bodies = [bytes([letter]) * 2_000_000 for letter in b"abcd"]
+    together = threading.Barrier(len(bodies))
+
+    def begun_by_all(body: bytes) -> Iterator[bytes]:
+        yield whole(body)[:1000]
+        together.wait(10)
+        yield whole(body)[1000:]
+
     air = WatchedAir(3 * STEP)
     fetcher = make(air)
     air.on_room = fetcher.wake
     for body in bodies:
-        fetcher.start(lease(serve(whole(body)).url()))
+        fetcher.start(lease(serve(lambda _, body=body: begun_by_all(body)).url()))
     found = [outcome.body for _, outcome in drain(fetcher) if isinstance(outcome, Fetched)]
     assert sorted(found) == bodies
     assert air.refusals > 0

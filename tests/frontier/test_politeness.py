@@ -176,6 +176,9 @@ def test_a_closed_host_uses_up_the_tries_of_a_url() -> None:
     assert decide(refused(429, 1.0), 2, blocks=6).retry
     assert not decide(refused(429, 1.0), 2, blocks=7).retry
     assert not decide(refused(503, 3600.0), 2).retry
+    quick = Frontier(retry_wait=Seconds(0.02), backoff=Seconds(0.02))
+    assert policy(refused(429), 2, quick, blocks=6).retry
+    assert not policy(refused(429), 2, quick, blocks=7).retry, "or five URLs of a host that refuses all take minutes"
 
 
 def test_a_host_that_asks_for_rest_waits_longer_each_time_up_to_a_day() -> None:

@@ -38,7 +38,7 @@ def cause(tmp_path: Path, start: str, settings: dict[str, object] | None = None)
         (403, "403: the site refuses larm"),
         (404, "404: no such page"),
         (500, "500: the server failed (Internal Server Error), 3 times"),
-        (429, "429: the site asks to be left alone, 11 times"),
+        (429, "429: the site asks to be left alone, 8 times"),
         (204, "204: an answer without a page"),
     ],
 )

@@ -77,14 +77,14 @@ def test_none_means_that_all_is_allowed(tmp_path: Path, web: SyntheticWeb, statu
 def test_none_to_be_had_means_that_nothing_is_fetched(
     tmp_path: Path, web: SyntheticWeb, reply: Reply, settings: dict[str, object]
 ) -> None:
-    """Asked for three times, or eleven where our pace is refused, then the host is given up: not one of its pages is asked
+    """Asked for three times, or eight where our pace is refused, then the host is given up: not one of its pages is asked
     for. Other hosts go on."""
     starts = [fill(web), fill(web, "b.localhost")]
     web.host("a.localhost").add("/robots.txt", reply)
     run = run_crawl(tmp_path, starts, settings)
     assert run.reason == "finished"
     assert asked(web, robots=True) == once(*keys("/robots.txt", *PATHS, name="b.localhost")) + Counter(
-        {"a.localhost/robots.txt": 11 if reply.status == 429 else 3}
+        {"a.localhost/robots.txt": 8 if reply.status == 429 else 3}
     )
     check_stored(tmp_path, web, pages=keys(*PATHS, name="b.localhost"))
     assert any("host a.localhost" in line and "given up" in line for line in lines(tmp_path, "robots"))
