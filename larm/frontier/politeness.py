@@ -116,8 +116,8 @@ _PATIENCE = 5
 """Further tries of a URL in place of one, where the host slows us down: it is our pace that it refuses, not the URL. With the
 default of two that is ten, and 1 URL in 2,000 is lost to a server that refuses every second request, where it was 1 in 8."""
 _CLOSED, _IN_A_ROW = 600.0, 7
-"""A host does not slow us down any more but is closed when it is to have a rest of so many seconds, as after four refusals where
-it names no time, or has refused that many requests in a row before this one, however short its rests are."""
+"""A host does not slow us down any more but is closed when it is to have a rest of so many seconds, as after four refusals
+where it names no time, or has refused that many requests in a row before this one, however short its rests are."""
 
 NOTHING = Decision(retry=False, wait=0.0, host_wait=0.0, health_cost=0, unreachable=False, errors=-1)
 
