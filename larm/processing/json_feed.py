@@ -1,4 +1,4 @@
-"""JSON Feed 1 and 1.1 (jsonfeed.org): JSON to Document. Called on the fetcher threads, which share one processor; no state."""
+"""JSON Feed 1 and 1.1 (jsonfeed.org): JSON to Document. Called wherever XML is read (`larm.processing.triage`); no state."""
 
 from __future__ import annotations
 
