@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from larm.config import Fetch, Robots
+from larm.config import Agent, Fetch, Robots
 from larm.fetching.addresses import AddressRule
 from larm.fetching.air import Air
 from larm.model.sites import SiteTable
@@ -17,7 +17,6 @@ from larm.seams import AddressGate
 
 if TYPE_CHECKING:
     from larm.fetching.cookies import CookieJar
-from larm.config import Agent
 
 
 class SiteAccess(msgspec.Struct, frozen=True):
