@@ -25,4 +25,4 @@ class ArchiveScope(MessageFilter):
         """None for what was not found in a page, and is wanted."""
         if message.referrer != START:
             return "not in the archive"
-        return None if self._within.matches(message.url.normalised) else "out of scope"
+        return None if self._within.matches(message.url.normalised, message.url.spelled) else "out of scope"

@@ -107,7 +107,8 @@ def frontier_of(  # noqa: PLR0917
     def note(messages: Sequence[URLMessage]) -> None:
         pages.put([forbidden(message) for message in messages])
 
-    desk = RobotsDesk(book, turns, settings.robots, shared.clock, shared.tally, anew=anew, note=note)
+    join = ground.normalizer.join
+    desk = RobotsDesk(book, turns, settings.robots, shared.clock, shared.tally, anew=anew, note=note, join=join)
     coming = moves_state_of(header.parts if header else {}).away
     away = AwayHosts(state.store, settings.frontier.host_block, shared.tally, coming)
     stages = _with_away(filters(settings, FilterParts(scope, state.seen, desk, traps, folders, forgotten, owner, copies)), away)
@@ -135,7 +136,7 @@ def frontier_of(  # noqa: PLR0917
         desk=desk,
         arrived=handler.robots_arrived,
         declare=handler.put if settings.robots.sitemaps and settings.crawl.max_depth is None else None,
-        join=ground.normalizer.join,
+        join=join,
         policy=RobotsPolicy(settings.agent.name, settings.robots, settings.frontier),
         counters=shared.counters,
         log=logs.open("robots").line,

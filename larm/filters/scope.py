@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -11,6 +11,7 @@ import msgspec
 from larm.errors import ConfigError
 from larm.model.message import REDIRECT, URLMessage
 from larm.model.region import Globs, Reach, Region, region_of
+from larm.model.spellings import names
 from larm.model.url import Url
 from larm.seams import Drop
 
@@ -31,11 +32,14 @@ class Outside:
     def __init__(self) -> None:
         self._known: set[int] = set()
 
-    def add(self, messages: Sequence[URLMessage]) -> None:
-        """These are."""
+    def add(self, messages: Sequence[URLMessage], inside: Callable[[Url, str], bool] | None = None) -> None:
+        """These are. ``inside``: whether one would be inside by another name (`Url.spelled`); such ones are not remembered."""
         if len(self._known) >= _KEPT:
             self._known = set()
-        self._known |= {message.url.fingerprint for message in messages}
+        urls = [message.url for message in messages]
+        if inside is not None:
+            urls = [url for url in urls if not any(inside(url, name) for name in names(url.normalised))]
+        self._known |= {url.fingerprint for url in urls}
 
     def recall(self, fingerprints: Sequence[int]) -> set[int]:
         """See `larm.seams.Recalling`."""
@@ -68,27 +72,29 @@ class ScopeFilter:
         """The same, of which nothing is excluded, and anything will do."""
         return ScopeFilter(self._pattern)
 
-    def matches(self, normalised: str) -> bool:
-        """Whether a URL is inside."""
-        return self._match(normalised) is not None and (self._globs is _ANY or not self._globs.refuses(normalised))
+    def matches(self, normalised: str, spelled: str = "") -> bool:
+        """Whether a URL is inside; the page of a folder is where one of its names is."""
+        if self._match(normalised) is None and (not spelled or self._match(spelled) is None):
+            return False
+        return self._globs is _ANY or not self._globs.refuses(normalised, spelled)
 
     def __str__(self) -> str:
         return f"{self._pattern}{self._globs}"
 
     def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
         """See `larm.seams.Filter`."""
-        verdicts = [self.matches(message.url.normalised) for message in batch]
+        verdicts = [self.matches(message.url.normalised, message.url.spelled) for message in batch]
         if all(verdicts):
             return list(batch)
         outside = [message for message, inside in zip(batch, verdicts, strict=True) if not inside]
-        self._outside.add(outside)
+        self._outside.add(outside, lambda url, name: self.matches(url.normalised, name))
         drop(outside, "out of scope")
         return [message for message, inside in zip(batch, verdicts, strict=True) if inside]
 
     def explain(self, message: URLMessage) -> str | None:
         """See `larm.seams.Filter`."""
-        if self._match(message.url.normalised):
-            return self._globs.refuses(message.url.normalised) or None
+        if self._match(message.url.normalised) or self._match(message.url.spelled):
+            return self._globs.refuses(message.url.normalised, message.url.spelled) or None
         return f"{message.url.normalised} does not match {self._pattern} as a whole; another -restrictto REGEX may"
 
 
@@ -131,7 +137,7 @@ class StartScope:
         ]
         if not outside:
             return list(batch)
-        self._outside.add(outside)
+        self._outside.add(outside, self._in_part if parts else None)
         drop(outside, "out of scope")
         gone = set(map(id, outside))
         return [message for message in batch if id(message) not in gone]
@@ -181,8 +187,8 @@ class StartScope:
         else:
             self._parts.setdefault(region.place.partition("/")[0], []).append(region)
 
-    def _in_part(self, url: Url) -> bool:
-        return any(not region.holds(url) for region in self._near(url))
+    def _in_part(self, url: Url, spelled: str = "") -> bool:
+        return any(not region.holds(url, spelled) for region in self._near(url))
 
     def _near(self, url: Url) -> list[Region]:
         """The regions that it may be in."""

@@ -35,12 +35,13 @@ class Globs(msgspec.Struct, frozen=True):
     exclude: tuple[str, ...] = ()
     """None of them may."""
 
-    def refuses(self, normalised: str) -> str:
-        """Why a URL is not wanted; empty: it is."""
-        if self.exclude and _pattern(self.exclude)(normalised):
-            glob = next(each for each in self.exclude if _pattern((each,))(normalised))
+    def refuses(self, normalised: str, spelled: str = "") -> str:
+        """Why a URL is not wanted; empty: it is. The page of a folder is included by either name, excluded by its own."""
+        spelled = spelled or normalised
+        if self.exclude and _pattern(self.exclude)(spelled):
+            glob = next(each for each in self.exclude if _pattern((each,))(spelled))
             return f"excluded by {glob}"
-        if self.include and not _pattern(self.include)(normalised):
+        if self.include and not (_pattern(self.include)(normalised) or _pattern(self.include)(spelled)):
             return f"none of what is included ({', '.join(self.include)})"
         return ""
 
@@ -63,14 +64,14 @@ class Region(msgspec.Struct, frozen=True):
     """The host, the host with the folder, or the domain."""
     globs: Globs = Globs()
 
-    def holds(self, url: Url) -> str:
-        """Why a URL is outside; empty: it is inside."""
+    def holds(self, url: Url, spelled: str = "") -> str:
+        """Why a URL is outside; empty: it is inside. ``spelled``: by another name than its own."""
         if self.reach is Reach.BELOW:
             rest = url.normalised.partition("://")[2]
             inside = rest.startswith(self.place) or rest == self.place[:-1]
         else:
             inside = (url.host if self.reach is Reach.HOST else url.site) == self.place
-        return self.globs.refuses(url.normalised) if inside else f"not {self}"
+        return self.globs.refuses(url.normalised, spelled or url.spelled) if inside else f"not {self}"
 
     @property
     def whole(self) -> bool:

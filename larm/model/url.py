@@ -59,6 +59,14 @@ class Url(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return authority.partition(":")[0]
 
     @property
+    def spelled(self) -> str:
+        """The normalised form with the page of a folder that it leaves out: people's rules may tell the two apart."""
+        head, mark, query = self.normalised.partition("?")
+        if not head.endswith("/"):
+            return self.normalised
+        return f"{head}{self.access.partition('?')[0].rpartition('/')[2]}{mark}{query}"
+
+    @property
     def site(self) -> str:
         """The registered domain of the host, by the public suffix list; the host where it has none (an IP address)."""
         return site_of(self.hostname)

@@ -24,6 +24,7 @@ from larm.model.links import Link, Links
 from larm.model.lost import Lost
 from larm.model.message import REDIRECT, URLMessage, as_whole
 from larm.model.outcome import Failed, Fetched, Moved, NotModified, Outcome, Refused
+from larm.model.spellings import shorter
 from larm.model.url import BadUrl, Url
 from larm.processing.apart.protocol import KINDS
 from larm.processing.hollow import hollow_of
@@ -246,11 +247,10 @@ class Lander:
     def _other_name(self, message: URLMessage, outcome: Outcome) -> URLMessage | None:
         """``/q`` where ``/q?`` was refused, ``/a/`` where ``/a/index.html`` was: normalised they are one, so that no link would
         lead there any more. Where that is refused as well, it is the first one that is asked for the next time."""
-        access = message.url.access
-        if access.endswith("/") or policy(outcome, message.tries, self._settings).retry:
+        if policy(outcome, message.tries, self._settings).retry:
             return None
-        other = self._join(access, access.removesuffix("?") if access.find("?") == len(access) - 1 else ".")
-        if other.fingerprint != message.url.fingerprint or other.access == access:
+        other = next(shorter(message.url, self._join), None)
+        if other is None:
             return None
         known = None if message.known is None else as_whole(message.known)
         return msgspec.structs.replace(message, url=other, redirects=message.redirects + 1, known=known)

@@ -311,3 +311,11 @@ def test_what_python_reads_otherwise_than_perl_is_refused_by_name(expression: st
 @pytest.mark.parametrize("expression", [r".*\\Q", r"http://a\.org/(?P<path>.*)", "[a-z:]+"])
 def test_what_only_looks_like_it_is_none(expression: str) -> None:
     ScopeFilter(expression)
+
+
+def test_what_is_inside_by_another_name_is_not_known_to_be_outside() -> None:
+    part = ScopeFilter(r".*/index\.html")
+    folder, other = message("http://b.org/"), message("http://b.org/x")
+    part.sift([folder, other], Drops())
+    assert part.recall([folder.url.fingerprint, other.url.fingerprint]) == {other.url.fingerprint}
+    assert part.sift([message("http://b.org/index.html")], Drops()) != []

@@ -182,3 +182,74 @@ def test_long_titles_in_other_scripts_are_pages(tmp_path: Path, web: SyntheticWe
     log.with_suffix(".moved").rename(log)
     run_crawl(tmp_path, long, {**QUICK, "filters.length.max": int(told[1])})
     assert asked(web)["a.localhost/" + "x" * 2100] == 1
+
+
+@pytest.mark.parametrize(
+    ("rules", "links", "page"),
+    [
+        ("Disallow: /a/$", ["/a/", "/a/index.html"], "/a/index.html"),
+        ("Disallow: /a/$", ["/a/index.html", "/a/"], "/a/index.html"),
+        ("Disallow: /a/\nAllow: /a/index.php", ["/a/", "/a/index.php"], "/a/index.php"),
+        ("Disallow: /a/index.html", ["/a/index.html", "/a/"], "/a/"),
+        ("Disallow: /*?", ["/q?", "/q"], "/q"),
+    ],
+)
+def test_what_robots_txt_forbids_does_not_cost_the_same_page_under_another_name(
+    tmp_path: Path, web: SyntheticWeb, rules: str, links: list[str], page: str
+) -> None:
+    """Both are one address, and the one that is forbidden may be found first."""
+    site = web.host("a.localhost")
+    site.robots(f"User-agent: *\n{rules}\n")
+    site.page("/", links=links)
+    site.page(page, "A", "The page.")
+    run_crawl(tmp_path, web.url("a.localhost"), QUICK)
+    assert asked(web) == once("a.localhost/", f"a.localhost{page}")
+    assert web.url("a.localhost", page) in indexed(tmp_path)
+    web.log.clear()
+    run_crawl(tmp_path, web.url("a.localhost"), QUICK)
+    assert asked(web) == once("a.localhost/", f"a.localhost{page}")
+
+
+def test_a_start_url_that_is_forbidden_but_for_its_index_page(tmp_path: Path, web: SyntheticWeb) -> None:
+    site = web.host("a.localhost")
+    site.robots("User-agent: *\nDisallow: /$\n")
+    site.page("/index.html", "A", "The page.")
+    run_crawl(tmp_path, web.url("a.localhost"), QUICK)
+    assert asked(web) == once("a.localhost/index.html")
+
+
+def test_a_forbidden_folder_without_an_index_page_is_asked_for_when_it_is_allowed(tmp_path: Path, web: SyntheticWeb) -> None:
+    site = web.host("a.localhost")
+    site.robots("User-agent: *\nDisallow: /a/$\n")
+    site.page("/", links=["/a/"])
+    run_crawl(tmp_path, web.url("a.localhost"), QUICK)
+    assert asked(web) == once("a.localhost/", "a.localhost/a/index.html")
+    site.robots("")
+    site.page("/a/", "A", "The page.")
+    web.log.clear()
+    run_crawl(tmp_path, web.url("a.localhost"), QUICK | {"robots.ttl": "1ms"})
+    assert asked(web) == once("a.localhost/", "a.localhost/a/")
+    assert web.url("a.localhost", "/a/") in indexed(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("settings", "links", "pages"),
+    [
+        ({"crawl.restrict_to": r".*/|.*\.html"}, ["/a/", "/a/index.html", "/b/"], ["/a/", "/b/"]),
+        ({"crawl.restrict_to": r".*\.html"}, ["/a/", "/a/index.html", "/b/"], ["/a/index.html"]),
+        ({"crawl.include": ["*.html"]}, ["/a/index.html", "/a/", "/b/"], ["/a/index.html"]),
+        ({"crawl.include": ["*.html"]}, ["/a/", "/b/", "/a/index.html"], ["/a/index.html"]),
+        ({"crawl.exclude": ["/a/"]}, ["/a/", "/b/", "/a/index.html"], ["/b/", "/a/index.html"]),
+        ({"crawl.exclude": ["/a/index.html"]}, ["/a/index.html", "/a/", "/b/"], ["/a/", "/b/"]),
+    ],
+)
+def test_a_scope_takes_a_page_under_the_name_that_is_inside(
+    tmp_path: Path, web: SyntheticWeb, settings: dict[str, object], links: list[str], pages: list[str]
+) -> None:
+    site = web.host("a.localhost")
+    site.page("/index.html", links=[*links, "/late.html"])
+    site.page("/late.html", links=links)
+    for path in ("/a/", "/a/index.html", "/b/"):
+        site.page(path, path, "The page.")
+    run_crawl(tmp_path, web.url("a.localhost", "/index.html"), QUICK | settings)
+    assert asked(web) == once(*(f"a.localhost{path}" for path in ("/index.html", "/late.html", *pages)))

@@ -11,7 +11,7 @@ book's lock.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 
 import msgspec
 
@@ -24,6 +24,7 @@ from larm.frontier.turns import Turns
 from larm.kit.threads.tally import Tally
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage
+from larm.model.spellings import longer, shorter
 from larm.model.url import Url
 from larm.seams import Clock, Drop
 
@@ -59,10 +60,14 @@ class RobotsDesk:
         *,
         anew: bool = False,
         note: Callable[[Sequence[URLMessage]], object] = lambda _: None,
+        join: Callable[[str, str], Url] | None = None,
     ) -> None:
         """``anew``: what earlier runs were told is asked for again, as they may have left out sitemaps that it names.
 
         ``note`` is told what is forbidden: later rules may allow it, when no link that is new leads there any more.
+
+        ``join`` makes other spellings of an address that is forbidden: one that is not is asked for in its place, as of all
+        the links to it, under whatever name, only the first comes here.
         """
         # constant after construction
         self._oldest = clock.monotonic() + settings.ttl if anew else 0.0  # when rules of this run may expire
@@ -72,6 +77,7 @@ class RobotsDesk:
         self._clock = clock
         self._tally = tally
         self.note = note
+        self._join = join
 
     # -- the handler thread
 
@@ -96,6 +102,7 @@ class RobotsDesk:
                         passing.append(message)
                     else:
                         forbidden.append(message)
+                        passing += self._in_its_place(message, rules)
                 if parked:
                     host.parked.put_many(parked)
                     self._book.put_locked(len(parked))
@@ -169,6 +176,13 @@ class RobotsDesk:
         with self._book.lock:
             self._turns.schedule_locked(host)  # where all were forbidden, nothing else would see that it is at rest
         self._turns.announce()
+
+    def _in_its_place(self, message: URLMessage, rules: RobotsRules) -> list[URLMessage]:
+        if self._join is None:
+            return []
+        others = chain(shorter(message.url, self._join), longer(message.url, self._join))
+        allowed = next((each for each in others if rules.allows(each.path_query)), None)
+        return [] if allowed is None else [msgspec.structs.replace(message, url=allowed, redirects=message.redirects + 1)]
 
     # -- under the lock
 
