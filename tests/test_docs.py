@@ -166,7 +166,10 @@ def test_manual_has_the_columns_of_the_monitors_log() -> None:
 def test_ci_runs_the_command_of_the_manual_that_passes_the_tests() -> None:
     commands = [line for line in text(".ci/run").splitlines() if line and not line.startswith("#")]
     (of_readme,) = [block.strip() for block in blocks("sh") if "pytest" in block]
-    assert commands == ["set -eu", 'cd "$(dirname "$0")/.."', ".ci/chromium", of_readme]
+    assert commands[:4] == ["set -eu", 'cd "$(dirname "$0")/.."', ".ci/chromium", of_readme]
+    (simulations,) = commands[4:]
+    assert simulations.startswith(".venv/bin/python -P -m pytest -m slow ")
+    assert (ROOT / simulations.split()[-1]).is_file()
 
 
 # -- The manual: the examples
