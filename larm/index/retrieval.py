@@ -17,7 +17,7 @@ from larm.config import Search
 from larm.index import fields
 from larm.index.candidate import Candidate
 from larm.index.compile import Compiler
-from larm.index.defined import SIGN
+from larm.index.defined import SIGN, together
 from larm.index.feedback import Feedback
 from larm.index.meta_words import meta_word
 from larm.index.names import Anchors
@@ -236,11 +236,12 @@ class Retrieval:
                 parts[name] = query.const_score_query(each.query, settings.coverage * each.weight)
         parts |= {f"within {number}": within for number, within in enumerate(self.words.within(units), 1)}
         parts |= {f"near {number}": near for number, near in enumerate(self.words.near(units), 1)}
-        for each in units:
-            entry = SIGN + each.unit.typed
-            if len(each.unit.words) > 1 and (having := self.words.statistics.frequency(fields.AS_WRITTEN, entry)):
-                term = query.term_query(self._schema, fields.AS_WRITTEN, entry, index_option="freq")
-                parts["explains " + each.unit.name] = query.const_score_query(term, _ENTRY * each.weight / having)
+        names = {each.unit.typed: each.weight for each in units if len(each.unit.words) > 1}
+        names |= dict.fromkeys(together([each.unit.typed for each in units]), sum(each.weight for each in units))
+        for name, weight in names.items():
+            if having := self.words.statistics.frequency(fields.AS_WRITTEN, SIGN + name):
+                term = query.term_query(self._schema, fields.AS_WRITTEN, SIGN + name, index_option="freq")
+                parts["explains " + name] = query.const_score_query(term, _ENTRY * weight / having)
         if home := self._home_page(units):
             parts["home page"] = home
         if called:

@@ -9,21 +9,28 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from larm.index.defined import together
 from larm.index.tree import Phrase, Word
 
 _LONGEST = 100
 """Characters of a name."""
 
 
-def name_of(items: Sequence[Word | Phrase]) -> str:
-    """What may be the name of an entry: all that was asked for; empty where that is several things."""
-    return items[0].text if len(items) == 1 and len(items[0].text) <= _LONGEST else ""
+def names_of(items: Sequence[Word | Phrase]) -> list[str]:
+    """What may be the name of an entry: all that was asked for, or what its words make together."""
+    names = [items[0].text] if len(items) == 1 else together([each.text for each in items])
+    return [name for name in names if len(name) <= _LONGEST]
 
 
-def entry_at(text: str, name: str) -> int:
-    """The beginning of the entry; 0 where there is none. The name has a line of its own but for what it takes, and a line of
-    some words follows within two lines, as it does not in a table of contents."""
-    if not name or f"\n{name}" not in text:
+def entry_at(text: str, names: Sequence[str]) -> int:
+    """The beginning of the entry of the first name that has one; 0 where none has."""
+    return next((place for name in names if (place := _entry(text, name))), 0)
+
+
+def _entry(text: str, name: str) -> int:
+    """The name has a line of its own but for what it takes, and a line of some words follows within two lines, as it does not
+    in a table of contents."""
+    if f"\n{name}" not in text:
         return 0
     found = re.search(rf"\n{re.escape(name)}(?:[ \t]?\([^\n]*\))?[:\u00b6 \t]*\n(?:[^\n]{{0,60}}\n)?(?:\S+[ \t]+){{4}}", text)
     return found.start() + 1 if found else 0

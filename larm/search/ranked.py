@@ -26,7 +26,7 @@ from larm.index.retrieval import NOTHING, Retrieved, by_links
 from larm.index.tree import All, Node, Phrase, loosened, split
 from larm.model.facets import Sort
 from larm.search.best_passages import best_passages
-from larm.search.entries import entry_at, name_of
+from larm.search.entries import entry_at, names_of
 from larm.search.own_score import OwnScore
 
 _GRAPH = "graph"
@@ -135,7 +135,7 @@ class Ranker:
         weighed = self._weigh(found)
         first = _grouped(weighed) if grouped else weighed
         if offset < _READ:
-            first = self._by_passages(found, first, name_of(split(tree)[0]))
+            first = self._by_passages(found, first, names_of(split(tree)[0]))
         chosen = first[offset : offset + number]
         if len(chosen) < number and len(found.candidates) == self._settings.candidates:
             skipped = self._settings.candidates + max(0, offset - len(first))
@@ -172,7 +172,7 @@ class Ranker:
         except OSError:
             return 0
 
-    def _by_passages(self, found: Retrieved, weighed: list[_Weighed], name: str) -> list[_Weighed]:
+    def _by_passages(self, found: Retrieved, weighed: list[_Weighed], names: Sequence[str]) -> list[_Weighed]:
         """The first ones in the order of what their best passages say, too. Not where there are several indexes: words would be
         as rare as in the passages of each, and scores are compared."""
         share, best = self._settings.passages, weighed[:_READ]
@@ -183,7 +183,7 @@ class Ranker:
         matches = [self._reader.read(each.candidate, 0.0) for each in best]
         long = 1 - sum(min(1.0, _SHORT_PAGE / max(1, len(match.body))) for match in matches) / len(matches)
         share *= best[0].score * long
-        texts = [match.body[entry_at(match.body, name) :] for match in matches]
+        texts = [match.body[entry_at(match.body, names) :] for match in matches]
         scored = [
             each._replace(score=each.score + share * passage, added=(share * passage, *each.added[1:]), match=match)
             for each, match, passage in zip(best, matches, best_passages(texts, forms), strict=True)

@@ -24,7 +24,7 @@ from larm.model.hit import Hit
 from larm.model.page_record import PageLinks, PageRecord
 from larm.seams import Clock
 from larm.search.advice import advice, missing
-from larm.search.entries import entry_at, name_of
+from larm.search.entries import entry_at, names_of
 from larm.search.links import LinkDesk
 from larm.search.marks import Marks
 from larm.search.narrowing import narrowed
@@ -154,7 +154,7 @@ class IndexSearcher:
         for each in found.results:
             context.deadline.check()
             hits.append(
-                _hit(each.match, self._titles.shown(_title(each.match), each.match.url), each.complete, marks, name_of(items))
+                _hit(each.match, self._titles.shown(_title(each.match), each.match.url), each.complete, marks, names_of(items))
             )
         suggestion = ""
         try:
@@ -268,8 +268,8 @@ def _title(match: Match) -> str:
     return safe_line(match.title).strip() or match.url
 
 
-def _hit(match: Match, title: str, complete: bool, marks: Marks, name: str) -> Hit:
-    text = match.body[entry_at(match.body, name) :]
+def _hit(match: Match, title: str, complete: bool, marks: Marks, names: Sequence[str]) -> Hit:
+    text = match.body[entry_at(match.body, names) :]
     parts = shortened(make_snippet(text, marks, match.description, title=match.title), match.quote)
     return Hit(
         **match.facts | {"title": title},

@@ -55,4 +55,4 @@ def test_the_entry_comes_before_what_mentions_it(tmp_path: Path) -> None:
     ranker = Ranker(tmp_path, IndexReader(tmp_path / "index", values), values)
     assert ranker.urls(parse_question("core.autocrlf").tree, 1) == ["http://a.org/manual"]
     found = ranker.rank(parse_question("core.autocrlf").tree, 1, explain=True)
-    assert "explains core autocrlf" in found.results[0].match.explanation
+    assert "explains core.autocrlf" in found.results[0].match.explanation

@@ -10,7 +10,7 @@ from larm.index.page import Page
 from larm.index.tree import Phrase, Word
 from larm.index.writer import IndexWriter
 from larm.model.url import Url
-from larm.search.entries import entry_at, name_of
+from larm.search.entries import entry_at, names_of
 from larm.search.searcher import IndexSearcher
 
 FILLER = "Lorem ipsum dolor sit amet, and so on, about what is set by the other one. " * 20
@@ -34,16 +34,33 @@ EXPLAINED = "The clients that are trusted by this server, and may relay mail thr
 )
 def test_an_entry_begins_its_line(entry: str, found: bool) -> None:
     text = f"networks\nof this page\n{entry}"
-    assert text[entry_at(text, "networks") :] == (entry if found else text)
+    assert text[entry_at(text, ["networks"]) :] == (entry if found else text)
 
 
 def test_no_entry_of_nothing() -> None:
-    assert entry_at("\n\nx", "") == entry_at("", "x") == 0
+    assert entry_at("\n\nx", []) == entry_at("", ["x"]) == 0
 
 
 def test_the_name_is_all_that_was_asked_for() -> None:
-    assert name_of([Word("a.b")]) == name_of([Phrase("a.b")]) == "a.b"
-    assert name_of([Word("a"), Word("b")]) == name_of([]) == name_of([Word("a" * 101)]) == ""
+    assert names_of([Word("a.b")]) == names_of([Phrase("a.b")]) == ["a.b"]
+    assert names_of([Word("a"), Word("b")]) == ["a_b", "a.b"]
+    assert names_of([]) == names_of([Word("a" * 101)]) == names_of([Word("a"), Word("b.c")]) == []
+    assert names_of([Word(each) for each in ("how", "do", "i", "do", "it")]) == []
+
+
+@pytest.mark.parametrize("name", ["select_for_update", "select.for.update"])
+def test_words_lead_to_the_entry_of_the_name_that_they_make(name: str, tmp_path: Path) -> None:
+    """Also with a function word among them."""
+    others = "".join(f"select_related_{number}(*fields)\u00b6\n{FILLER}\n" for number in range(20))
+    texts = {
+        "api": f"Reference\n{others}{name}(nowait=False)\u00b6\nReturns rows that stay locked until the end.\n{others}",
+        "notes": f"Notes\nSelect the rows for the next update, and update what was selected. {FILLER}",
+        **{f"other{number}": FILLER for number in range(20)},
+    }
+    _index(tmp_path, texts)
+    found = IndexSearcher(tmp_path).search("select for update").hits
+    assert [each.url.rpartition("/")[2] for each in found] == ["api", "notes"]
+    assert found[0].snippet.startswith(f"{name}(nowait=False) Returns rows")
 
 
 def test_a_long_manual_is_found_and_shown_by_its_entry(tmp_path: Path) -> None:
@@ -54,14 +71,18 @@ def test_a_long_manual_is_found_and_shown_by_its_entry(tmp_path: Path) -> None:
         "readme": f"How to set my_networks, for networks of my own. {FILLER}" * 3,
         "howto": f"{FILLER} my_networks, my networks {FILLER}",
     }
-    writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
+    _index(tmp_path, texts)
+    assert texts["manual"].index(EXPLAINED) > 100_000
+    first = IndexSearcher(tmp_path).search("my_networks").hits[0]
+    assert first.url.endswith("manual")
+    assert first.snippet.startswith("my_networks (default: empty) The clients that are trusted")
+
+
+def _index(directory: Path, texts: dict[str, str]) -> None:
+    writer = IndexWriter(directory / "index", 15_000_000, 1)
     writer.open(None)
     for number, (name, text) in enumerate(texts.items()):
         address = f"http://a.org/{name}"
         writer.add(Page(Url(address, address, "a.org", number), "text/html", name, text, language="en"))
     writer.commit()
     writer.close()
-    assert texts["manual"].index(EXPLAINED) > 100_000
-    first = IndexSearcher(tmp_path).search("my_networks").hits[0]
-    assert first.url.endswith("manual")
-    assert first.snippet.startswith("my_networks (default: empty) The clients that are trusted")
