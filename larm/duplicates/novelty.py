@@ -66,19 +66,32 @@ class NoveltyJudge:
             others = fingerprints([_in_lines(each) for each in other_texts], self._memory, links=True)
             prints = fingerprints(texts, self._memory)
             titled = [self._new_title(visit, each.title) for visit, each in zip(visits, documents, strict=True)]
+            named = [self._new_name(visit, each.title) for visit, each in zip(visits, documents, strict=True)]
         parts = {n: (one, other) for n, one, other in zip(short, lines, others, strict=True)}
-        return [(prints[n], _novelty(visit, parts.get(n, (prints[n],)), titled=titled[n])) for n, visit in enumerate(visits)]
+        return [
+            (prints[n], _novelty(visit, parts.get(n, (prints[n],)), titled=titled[n], named=named[n]))
+            for n, visit in enumerate(visits)
+        ]
 
     def _new_title(self, visit: Visit, title: str) -> bool:
         """Whether a word of it was in no title before, nor is in the address."""
         address = visit.url.access.lower() if visit.url is not None else ""
         new = False
         for word in _WORD.findall(title.lower()):
-            number = xxhash.xxh3_64_intdigest(word.encode("utf-8", "surrogatepass"))
-            place = number & (_SLOTS - 1)
-            if self._words[place] != number:
-                self._words[place] = number
-                new |= word not in address
+            new |= self._is_new(word) and word not in address
+        return new
+
+    def _new_name(self, visit: Visit, title: str) -> bool:
+        """Whether no page before had this title, of which what is in the address does not count."""
+        address = visit.url.access.lower() if visit.url is not None else ""
+        words = [word for word in _ANY_WORD.findall(title.lower()) if word not in address]
+        return bool(words) and self._is_new("\n" + "\n".join(words))
+
+    def _is_new(self, text: str) -> bool:
+        number = xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
+        place = number & (_SLOTS - 1)
+        new = self._words[place] != number
+        self._words[place] = number
         return new
 
 
@@ -86,13 +99,13 @@ def _in_lines(text: str) -> str:
     return text.replace("\n", _LINE_END)
 
 
-def _novelty(visit: Visit, parts: Sequence[Fingerprint], *, titled: bool) -> Novelty:
+def _novelty(visit: Visit, parts: Sequence[Fingerprint], *, titled: bool, named: bool) -> Novelty:
     """``parts``: of its text, the first of which has one counts for what the page is like."""
     looked, new = (sum(each.news[place] for each in parts) for place in (0, 1))
     html = visit.document is not None and visit.document.mime in ("text/html", "application/xhtml+xml")
     stale = not titled and ((new < min(_FEW, looked) or new * _LITTLE < looked) if looked else html)
     simhash = next((each.simhash for each in parts if each.features), 0)
-    return Novelty(visit.url or Url("", "", "", 0), visit.referrer, stale, simhash, _spoken(visit))
+    return Novelty(visit.url or Url("", "", "", 0), visit.referrer, stale, simhash, _spoken(visit), named)
 
 
 def _spoken(visit: Visit) -> frozenset[str]:

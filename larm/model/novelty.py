@@ -37,3 +37,5 @@ class Novelty(msgspec.Struct, frozen=True, gc=False):
     """Of its text; 0: it has none."""
     spoken: frozenset[str] = frozenset()
     """Parameters of its address whose value stands in the text, as the year of a calendar does: they change it."""
+    named: bool = False
+    """No other page has its title, numbers included, of which what is in its address does not count."""

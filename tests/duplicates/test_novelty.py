@@ -161,3 +161,17 @@ def test_a_short_value_that_stands_in_the_text_is_no_parameter_that_means_nothin
     events = page("events?year=2031&sid=8f3a9c01d2&all=1", "Events of 2031: none. Next: events?sid=8f3a9c01d2", "All events")
     [(_, novelty)] = NoveltyJudge().judge([events])
     assert novelty.spoken == {"year"}
+
+
+def test_a_title_is_of_its_own_with_its_numbers_but_without_the_address() -> None:
+    titles = [
+        ("a", "Ann Lee 1723"),
+        ("b", "Ann Lee 1724"),
+        ("c", "ANN LEE 1723"),
+        ("d", ""),
+        ("2030-5", "May 2030"),
+        ("2031-5", "May 2031"),
+    ]
+    visits = [page(name, "Text.", title) for name, title in titles]
+    named = [novelty.named for _, novelty in NoveltyJudge().judge(visits)]
+    assert named == [True, True, False, False, True, False]

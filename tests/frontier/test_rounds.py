@@ -230,11 +230,38 @@ def test_a_site_below_a_thousand_pages_is_whole_whatever_it_looks_like(store: Bl
 
 
 def test_a_family_is_fetched_whole_though_each_of_its_people_leads_to_others(store: BlockStore) -> None:
-    """Reached by way of each other alone, and read somewhat later than fetched."""
-    named = SITES["genealogy"](1_700)
+    """Reached by way of each other alone, and read somewhat later than fetched. All words are known long before the end, but no
+    two have one name and the same dates."""
+    named = SITES["genealogy"](3_600)
     walk = Walk(store, read_by_larm(named), named.starts, leases=4, block=100, unread=64).run()
     walk.check()
     assert named.found(walk.fetched) == named.real
+
+
+def test_what_has_little_to_say_goes_on_while_it_says_something(store: BlockStore) -> None:
+    """Each page leads to two others, and one in 40 says something new."""
+    web = tree(2, 2_500)
+
+    def read(address: str) -> Read | None:
+        found = web(address)
+        return found and found._replace(new=number_of(address) % 40 == 0)
+
+    walk = Walk(store, read, [f"{HOST}/"], leases=4, block=100).run()
+    walk.check()
+    assert not walk.held, walk.rig.said
+
+
+def test_titles_of_their_own_are_no_way_out_of_a_trap(store: BlockStore) -> None:
+    web = tree(3)
+
+    def read(address: str) -> Read | None:
+        found = web(address)
+        return found and found._replace(named=True)
+
+    walk = Walk(store, read, [f"{HOST}/"], leases=4, block=100).run(10_000)
+    walk.check()
+    assert 4_000 <= walk.fetched.total() < 5_500, walk.rig.said
+    assert walk.held
 
 
 @pytest.mark.parametrize("web", rest_slow(ENDLESS, "chain", "thin-5", "tree-3", "sessions"))

@@ -34,6 +34,8 @@ class Read(NamedTuple):
     simhash: int = 0
     spoken: frozenset[str] = frozenset()
     """Parameters whose values it says."""
+    named: bool = False
+    """Its title is its own."""
 
 
 Web = Callable[[str], Read | None]
@@ -55,7 +57,7 @@ def read_by_larm(named: NamedWeb) -> Web:
         other = "\n".join([*texts, answer.around])
         document = Document("text/html", answer.title, f"{answer.title}\n{answer.text}", other_text=other)
         [(_, novelty)] = judge.judge([Visit(page="", url=url(address), document=document)])
-        return Read(links, not novelty.stale, novelty.simhash, novelty.spoken)
+        return Read(links, not novelty.stale, novelty.simhash, novelty.spoken, novelty.named)
 
     hosts = frozenset(named.hosts)
 
@@ -162,7 +164,7 @@ class Walk:
         found = self.web(address)
         if found is not None:
             message = lease.message
-            novelty = Novelty(message.url, message.referrer, not found.new, found.simhash, found.spoken)
+            novelty = Novelty(message.url, message.referrer, not found.new, found.simhash, found.spoken, found.named)
             self.rig.traps.learn([novelty])
             links = [URLMessage(url(link), address, depth=message.depth + 1, stale=not found.new) for link in found.links]
             self._put(links)

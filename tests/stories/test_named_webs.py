@@ -13,7 +13,7 @@ from tests.stories.crawls import run_crawl
 
 PAGES, ARTICLES = 150, 150
 """Of a site, and in a trap. Sites are small here, as it should be quick. Of full size a gallery (25 chains of pages without a
-word) and a genealogy (a tree of 5,000 pages that are all alike) may be taken for traps: what is left is told."""
+word) may be taken for a trap: what is left is told."""
 QUICK = {"frontier.delay": 0, "frontier.per_host": 4, "monitor.tick": "100ms"}
 CHAINS = {"with an index": {}, "without": {"storage.chain": ["log"]}}
 COMMON = ("deep-relative", "redirects", "reported-forum", "soft-404", "session-path")

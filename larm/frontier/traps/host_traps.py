@@ -215,6 +215,8 @@ class HostTraps:
         if self.round is not None and self.warm >= WARM:
             self.round.read += 1
             self.round.fresh += not read.stale
+            self.round.pages += 1
+            self.round.named += read.named
         found = self.parameters.learn(read, parts, segments=bool(self.records))
         lines = [f"parameter {name} does not change the page" for name in found]
         if found:

@@ -61,6 +61,9 @@ class Round(msgspec.Struct, array_like=True, gc=False):
     """Pages of all parts so far that said something new."""
     bred: int = 0
     """Addresses of the last part that were found on pages whose own pattern holds others back."""
+    named: int = 0
+    """Pages of all parts so far that have a title of their own; and all that came of them."""
+    pages: int = 0
 
     def __post_init__(self) -> None:
         if self.left < 0:
@@ -85,6 +88,7 @@ class PatternRecord:
         "native",
         "parked",
         "postponed",
+        "rate",
         "sifting",
         "state",
         "text",
@@ -113,6 +117,8 @@ class PatternRecord:
         """Of these, only what is not held back by anything any more."""
         self.failures = 0
         """Rounds in a row of which more than half came back."""
+        self.rate = 0.0
+        """What each page of the last round that failed has brought."""
         self.tried = 0
         """Addresses let through although a broader pattern is closed, because little was known of this one."""
 

@@ -5,18 +5,19 @@ brought was judged; it says what goes on. A round is over the addresses P that a
 asked for in the order in which they were found, `_PART` at a time, and what they bring is the next P.
 
 - A part is *worth while* if one page in ten of it, or of what it led to, says something new; where it does not reproduce, one
-  in 32 is enough, as in the twelfth version of a manual. It costs nothing.
+  in 32 is enough, as in the twelfth version of a manual. It costs nothing, and each such page pays for as many of any part.
 - A part *reproduces* if each of its pages brings more than two unseen addresses that have to be held back. That costs nothing
-  until the host has had a quarter as many pages again as when the first such round began, and `_SURE` in all. If they bring as
-  many then as at first, it is a trap; a large site is running dry by then, and is looked at again after as many pages again.
+  until the host has had a quarter as many pages again as when the first such round began, and `_SURE` in all, or
+  `_SURE_OF_NAMES` where nearly all have a title of their own. If they bring as many then as at first, it is a trap; a large
+  site is running dry by then, and is looked at again after as many pages again.
 - Any other part has leaves. It costs nothing while it was known before any round, and such parts say something new now and
   then; nor where it hardly brings anything, and others of its round have said something; nor where it hardly brings anything
   and has no parameters: on a host with a trap only if all have one path but for numbers, as products that differ in a number,
-  and were not found on pages like which others are held back, as the days of a calendar's months are; nor in a run that asks
-  for all that was held back, if it brings no more than it takes. All others together may cost as many requests as the host has
-  had else, or as many as make `_DUE` with these.
-- A round of which more than half comes back has *failed*. After three in a row it is a trap, unless they have cost little, or
-  the host has had less than `_DUE`.
+  and were not found on pages like which others are held back, as the days of a calendar's months are; nor where nearly all
+  pages have a title of their own; nor in a run that asks for all that was held back, if it brings no more than it takes. All
+  others together may cost as many requests as the host has had else, or as many as make `_DUE` with these.
+- A round of which more than half comes back has *failed*, unless it is far less than of the one before. After three in a row
+  it is a trap, unless they have cost little, or the host has had less than `_DUE` (`_SURE_OF_NAMES`, as above).
 - Where nothing is left, the pattern opens.
 """
 
@@ -49,6 +50,9 @@ _GROWN = 4
 """A host has to have had one in so many pages again before what reproduces is a trap."""
 _SURE = 800
 """And so many in all: of a family tree in which each has three children, two thirds have none, and are found last."""
+_SURE_OF_NAMES, _MOST = 4000, 4
+"""So many in all where all but one of so many pages have a title of their own, as people with their dates: in a tree of 10,000
+of whom each may have three children the first third has, and nothing of it says that there is an end."""
 _DRY = 0.6
 """What a part brings, of what the first one did, where a site is running dry."""
 _DUE = 1100
@@ -123,8 +127,9 @@ def _go_on(traps: HostTraps, record: PatternRecord, round_: Round, lines: list[s
         leaves |= traps.released and round_.brought <= round_.asked
         alone = record.breadth == SHAPE and round_.bred * 2 <= round_.asked
         leaves |= barely and "?" not in record.text and (alone or not traps.trapped)
+        leaves |= not traps.trapped and _named(round_)
         free = worth or (not traps.trapped if reproduces else leaves)
-        traps.rounds -= round_.asked if worth else 0
+        traps.rounds -= min(round_.asked, round_.fresh * (_NEW if reproduces else _HARDLY))
         _ask_for_part(traps, record, round_, free=free)
     else:
         _end_round(traps, record, round_, lines, worth=worth)
@@ -136,12 +141,19 @@ def _is_endless(traps: HostTraps, round_: Round) -> bool:
     if round_.reproduced == 1:
         round_.rate = rate
     traps.searched = traps.searched or round_.began
-    if round_.reproduced < _TIMES or traps.read < max(_SURE, traps.searched + traps.searched // _GROWN):
+    if round_.reproduced < _TIMES or traps.read < max(
+        _SURE_OF_NAMES if _named(round_) else _SURE, traps.searched + traps.searched // _GROWN
+    ):
         return False
     if rate >= round_.rate * _DRY:
         return True
     traps.searched, round_.reproduced = traps.read, 0
     return False
+
+
+def _named(round_: Round) -> bool:
+    """Nearly all of its pages have a title of their own."""
+    return round_.named * _MOST > round_.pages * (_MOST - 1)
 
 
 def _decide_parameter(traps: HostTraps, record: PatternRecord, round_: Round, lines: list[str]) -> None:
@@ -186,9 +198,14 @@ def _end_round(traps: HostTraps, record: PatternRecord, round_: Round, lines: li
         record.failures = 0
         traps.failed = max(traps.failed - _NEW * round_.fresh, 0)  # of a chain, each page is a round
         return
+    rate, record.rate = record.rate, round_.total / round_.size
+    if record.rate < rate * _DRY:
+        return
     record.failures += 1
     traps.failed += traps.read - round_.began
-    late = traps.read >= _DUE and traps.failed >= max(_CHAINS, traps.read // _CHAINS_SHARE)
+    late = traps.read >= (_SURE_OF_NAMES if _named(round_) else _DUE) and traps.failed >= max(
+        _CHAINS, traps.read // _CHAINS_SHARE
+    )
     if late and record.failures >= _TIMES:
         _close(traps, record, lines, f"its last {round_.size} pages led to {round_.total} others, and so on")
 

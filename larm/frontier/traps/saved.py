@@ -27,6 +27,7 @@ class SavedRecord(msgspec.Struct, array_like=True, frozen=True, gc=False):
     sifting: bool = False
     native: int = 0
     forced: bool = False
+    rate: float = 0.0
 
 
 class SavedTraps(msgspec.Struct, array_like=True, frozen=True, gc=False, tag="traps"):
@@ -156,6 +157,7 @@ def _saved(record: PatternRecord) -> SavedRecord:
         sifting=record.sifting,
         native=record.native,
         forced=record.forced,
+        rate=record.rate,
     )
 
 
@@ -163,7 +165,7 @@ def _restored(key: int, saved: SavedRecord, make_queue: MakeQueue) -> PatternRec
     record = PatternRecord(saved.text, saved.breadth)
     record.restore(saved.judged, saved.news)
     record.state, record.tried = State(saved.state), saved.tried
-    record.leaving, record.failures = saved.leaving, saved.failures
+    record.leaving, record.failures, record.rate = saved.leaving, saved.failures, saved.rate
     record.sifting, record.native, record.forced = saved.sifting, saved.native, saved.forced
     if saved.queue is not None:
         record.parked = make_queue(key, saved.queue.state())
