@@ -38,7 +38,7 @@ def word_hash(word: str) -> str:
 
 def is_hash(text: str) -> bool:
     """Twelve characters of the alphabet."""
-    return len(text) == LENGTH and all(character in VALUES for character in text)
+    return len(text) == LENGTH and not text.strip(ALPHABET)
 
 
 @lru_cache(_REMEMBERED)

@@ -62,7 +62,7 @@ class Membership:
         """Of those who were seen at another time than that of their seeds."""
         self._failed: dict[str, float] = {}
         """When those who are passive did not answer."""
-        self._order = SeenOrder(self._active, lambda name: self.seen(name) if name in self._active else None)
+        self._order = SeenOrder(self._active, self._seen_active)
         self._addresses: dict[str, int] = {}
         self._reports: dict[str, tuple[float, bool]] = {}
         self._met = False
@@ -225,6 +225,10 @@ class Membership:
 
     # -- how it is kept
 
+    def _seen_active(self, name: str) -> float | None:
+        known = self._active.get(name)
+        return None if known is None else self._seen.get(name, float(known.stamp))
+
     def _acceptable(self, seed: Seed, now: float) -> bool:
         if seed.network != self._network:
             self.counts["other networks"] += 1
@@ -236,9 +240,10 @@ class Membership:
 
     def _put(self, seed: Seed, seen: float) -> bool:
         name, before = seed.hash, self.get(seed.hash)
-        seen = max(self.seen(name), seen)
+        if before is not None:
+            seen = max(self._seen.get(name, float(before.stamp)), seen)
         if name in self._active and before is not None and seed.reachable and seed.ip == before.ip:
-            if (before.flags, before.born) != (seed.flags, seed.born):
+            if before.flags != seed.flags or before.born != seed.born:
                 self._changed.add(name)
             self._active[name] = seed
         else:

@@ -265,12 +265,12 @@ class Node:
 
     def learn(self, seeds: Collection[Seed]) -> None:
         """Somebody told of these."""
-        for seed in seeds:
-            with self.lock:
-                news = self.membership.is_news(seed)
-            if news and self._is_good(seed):
-                with self.lock:
-                    self.membership.learn(seed, self.now())
+        with self.lock:
+            news = [seed for seed in seeds if self.membership.is_news(seed)]
+        good = [seed for seed in news if self._is_good(seed)]
+        with self.lock:
+            for seed in good:
+                self.membership.learn(seed, self.now())
 
     def _is_good(self, seed: Seed) -> bool:
         """Its own peer has made it, who is not denied, and whoever asks it is led nowhere."""

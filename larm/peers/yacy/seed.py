@@ -51,7 +51,7 @@ class BadSeedError(ValueError):
     """Text that is no seed, or one that is not what it says; ``str()`` says why."""
 
 
-class Seed(msgspec.Struct, frozen=True, kw_only=True):
+class Seed(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True):
     """Of one peer at one moment."""
 
     hash: str
