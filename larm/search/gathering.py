@@ -74,3 +74,11 @@ class Gathering:
             known = {hit.url for hit in self._shown}
             self._shown += [hit for hit in found.hits if hit.url not in known]
             return msgspec.structs.replace(found, hits=tuple(self._shown), exact=found.exact and self.complete)
+
+    def order(self) -> list[int]:
+        """Places among the results that were shown, from 0 on, the best first, by all that has come; last are those that are
+        not among the first page's by now."""
+        with self._changed:
+            places = {hit.url: place for place, hit in enumerate(self._shown)}
+            best = [places.pop(hit.url) for hit in self._merging.results(self._took).hits if hit.url in places]
+            return [*best, *places.values()]

@@ -5,6 +5,7 @@ A page names its gathering by a word that nobody can guess, and gets what comes 
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -58,7 +59,7 @@ class Gatherings:
         return name, results
 
     async def more(self, name: str, shown: int, render: Render) -> AsyncIterator[bytes]:
-        """What comes after the first ``shown`` results, and then the end."""
+        """What comes after the first ``shown`` results, then the order in which all are best, and the end."""
         gathering = self._kept.pop(name, None)
         parts = 0
         while gathering is not None:
@@ -71,5 +72,6 @@ class Gatherings:
                 yield event(rows, "rows")
                 yield event(about, "about")
             if complete:
+                yield event(json.dumps(gathering.order()), "order")
                 break
         yield event("end", "end")

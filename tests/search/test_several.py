@@ -285,6 +285,7 @@ def test_a_page_grows_by_what_comes_later() -> None:
     searcher.may.set()
     workers.join(10.0)
     assert [found.title for found in gathering.results().hits] == ["early", "late"], "what was seen does not move"
+    assert gathering.order() == [1, 0], "but who wants it by rank has it"
     assert gathering.complete
 
 

@@ -45,9 +45,23 @@ if (gathering) {
     gathering.querySelector("p")?.replaceWith(about.querySelector("p")); // the numbers; sentences come below the rows
     document.getElementById("later")?.replaceChildren(...about.children);
   });
+  // nothing moves beneath a reader's finger: this line is there from the beginning, and only its text changes
+  const waiting = document.getElementById("waiting");
+  source.addEventListener("order", (event) => {
+    const order = JSON.parse(event.data);
+    const better = order.filter((at, place) => at > place).length;
+    if (!better) return;
+    const button = Object.assign(document.createElement("button"), { className: "plain", textContent: "Sort all by rank" });
+    button.addEventListener("click", () => {
+      const items = [...rows.children];
+      rows.append(...order.map((at) => items[at]));
+      waiting.textContent = "Sorted by rank.";
+    });
+    waiting.replaceChildren(`${better} of these came late and belong further up. `, button);
+  });
   const end = () => {
     source.close();
-    document.getElementById("waiting")?.remove();
+    if (!waiting.querySelector("button")) waiting.textContent = "Nothing more will come.";
   };
   source.addEventListener("end", end);
   source.addEventListener("error", end);

@@ -26,14 +26,17 @@ def test_late_results_move_nothing(tmp_path: Path) -> None:
     def slow(_: Call, __: Asked) -> Findings:
         let_go.wait(60)
         hostile = Hit(
-            title="<img src=x onerror=alert(1)> eel", url="http://slow.org/eel", parts=(("<script>alert(2)</script>", True),)
+            title="<img src=x onerror=alert(1)> eel",
+            url="http://slow.org/eel",
+            parts=(("<script>alert(2)</script>", True),),
         )
         return Findings(searcher="slow", hits=(hostile, Hit(title="y", url="javascript:alert(3)")), total=2)
 
     complaints = Complaints()
     with group(tmp_path) as made, chromium() as browser:
         registrar = made.start("", registrar=True)
-        made.start("quick", index(tmp_path / "of-quick", {"http://quick.org/eel": "An eel."}), registrars=(registrar.url,))
+        pages = {"http://quick.org/eel": "An eel.", "http://quick.org/pond": "A pond with an eel, and with much else in it."}
+        made.start("quick", index(tmp_path / "of-quick", pages), registrars=(registrar.url,))
         asker = made.start("asker", registrars=(registrar.url,))
         made.bad(registrar, ["eel"], slow, "slow")
         known(registrar, "quick", "slow", "asker")
@@ -41,18 +44,23 @@ def test_late_results_move_nothing(tmp_path: Path) -> None:
         complaints.watch(page)
         page.goto(f"{asker.url}/search?q=eel")
         rows = page.locator("ol.results > li")
-        expect(rows).to_have_count(1)
+        expect(rows).to_have_count(2)
         expect(page.get_by_text("Other machines are still being asked")).to_be_visible()
         row = rows.first.element_handle()
         assert row is not None
         before = row.bounding_box()
         let_go.set()
-        expect(rows).to_have_count(2, timeout=60_000)
-        expect(page.get_by_role("status")).to_contain_text("1 to 2 of")
+        expect(rows).to_have_count(3, timeout=60_000)
+        expect(page.get_by_role("status")).to_contain_text("1 to 3 of")
         expect(page.get_by_text("Other machines are still being asked")).to_have_count(0)
         assert row.evaluate("row => row === document.querySelector('ol.results > li')"), "what was shown is where it was"
         assert row.bounding_box() == before
+        expect(rows.nth(2)).to_contain_text("<img src=x onerror=alert(1)> eel")
+        expect(page.get_by_text("1 of these came late and belong further up.")).to_be_visible()
+        page.get_by_role("button", name="Sort all by rank").click()
+        expect(rows).to_have_count(3)
         expect(rows.nth(1)).to_contain_text("<img src=x onerror=alert(1)> eel")
+        expect(page.get_by_text("Sorted by rank.")).to_be_visible()
         page.goto(f"{asker.url}/peers")
         expect(page.get_by_role("heading", name="What you share")).to_be_visible()
     assert complaints == []
