@@ -18,7 +18,7 @@ from larm.kit.decoding import decoded
 from larm.model.findings import Asked, Findings
 from larm.peers.door import Call
 from larm.peers.http_client import NoAnswer
-from larm.peers.yacy import asking
+from larm.peers.yacy import asking, rounds
 from larm.peers.yacy.asking import NetworkSearcher, Understood, unit_of
 from larm.peers.yacy.averages import COMMON, Averages
 from larm.peers.yacy.chunk import Reference, cut, write_chunk
@@ -93,6 +93,13 @@ def test_any_peer_finds_what_all_have(net: Net) -> None:
         both = {page(n).url for n in range(30) if n % 5 == 1 and n % 3 == 0}
         assert {hit.url for hit in found.hits if hit.complete} == both
         assert found.complete == len(both)
+
+
+def test_pages_with_all_words_are_found_by_abstracts_where_few_rows_are_told(net: Net, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The best row of each word and place is hardly ever of a page that has both (YACY-47)."""
+    monkeypatch.setattr(rounds, "_ROWS", 1)
+    found = search(net.peers[7], "red otter")
+    assert {hit.url for hit in found.hits if hit.complete} == {page(n).url for n in (6, 21)}
 
 
 def test_a_query_is_read_in_the_languages_that_peers_have_said(net: Net) -> None:
