@@ -18,6 +18,7 @@ from larm.index.analysis import Analyzer
 from larm.index.anchors import ANCHORS
 from larm.index.candidate import Candidate
 from larm.index.completion import titles_with, words_beginning
+from larm.index.defined import SIGN
 from larm.index.facets import count_facets
 from larm.index.failure import IndexFailure
 from larm.index.meta_words import meta_word
@@ -208,6 +209,10 @@ class IndexReader:
         """Whether any page has a field of this name, of the user's."""
         with self._failure:
             return int(self._searcher.doc_freq(fields.META, meta_word(name, "all"))) > 0
+
+    def is_explained(self, name: str) -> bool:
+        """Whether some page has an entry of the name."""
+        return self._retrieval.words.statistics.frequency(fields.AS_WRITTEN, SIGN + name.lower()) > 0
 
     def forms(self, word: str, *, derived: bool = True) -> Sequence[str]:
         """The words of the index that a word of a query stands for, itself first; those that are ``derived``, too."""

@@ -7,7 +7,7 @@ looked through of a page begins there. `larm.index.defined` is how the index kno
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from larm.index.defined import together
 from larm.index.tree import Phrase, Word
@@ -16,9 +16,10 @@ _LONGEST = 100
 """Characters of a name."""
 
 
-def names_of(items: Sequence[Word | Phrase]) -> list[str]:
-    """What may be the name of an entry: all that was asked for, or what its words make together."""
-    names = [items[0].text] if len(items) == 1 else together([each.text for each in items])
+def names_of(items: Sequence[Word | Phrase], is_explained: Callable[[str], bool]) -> list[str]:
+    """What may be the name of an entry: all that was asked for, or what its words make together, if some page explains that:
+    else no text need be looked through for it."""
+    names = [items[0].text] if len(items) == 1 else filter(is_explained, together([each.text for each in items]))
     return [name for name in names if len(name) <= _LONGEST]
 
 

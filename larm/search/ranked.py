@@ -135,7 +135,7 @@ class Ranker:
         weighed = self._weigh(found)
         first = _grouped(weighed) if grouped else weighed
         if offset < _READ:
-            first = self._by_passages(found, first, names_of(split(tree)[0]))
+            first = self._by_passages(found, first, names_of(split(tree)[0], self._reader.is_explained))
         chosen = first[offset : offset + number]
         if len(chosen) < number and len(found.candidates) == self._settings.candidates:
             skipped = self._settings.candidates + max(0, offset - len(first))

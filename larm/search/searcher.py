@@ -150,12 +150,11 @@ class IndexSearcher:
             notes.append("no page has what is in quotes, and the rest; these pages have words of it")
         items = tuple(wanted(tree))
         marks = Marks(items, reader.analyzer.words, lambda word: list(found.forms.get(word, ())), self._worth_of())
+        names = names_of(items, reader.is_explained)
         hits = []
         for each in found.results:
             context.deadline.check()
-            hits.append(
-                _hit(each.match, self._titles.shown(_title(each.match), each.match.url), each.complete, marks, names_of(items))
-            )
+            hits.append(_hit(each.match, self._titles.shown(_title(each.match), each.match.url), each.complete, marks, names))
         suggestion = ""
         try:
             suggestion = self._better(asked.query, tree) if found.complete < FEW and asked.advice else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -42,10 +43,12 @@ def test_no_entry_of_nothing() -> None:
 
 
 def test_the_name_is_all_that_was_asked_for() -> None:
-    assert names_of([Word("a.b")]) == names_of([Phrase("a.b")]) == ["a.b"]
-    assert names_of([Word("a"), Word("b")]) == ["a_b", "a.b"]
-    assert names_of([]) == names_of([Word("a" * 101)]) == names_of([Word("a"), Word("b.c")]) == []
-    assert names_of([Word(each) for each in ("how", "do", "i", "do", "it")]) == []
+    names = partial(names_of, is_explained=lambda _: True)
+    assert names([Word("a.b")]) == names([Phrase("a.b")]) == ["a.b"]
+    assert names([Word("a"), Word("b")]) == ["a_b", "a.b"]
+    assert names([]) == names([Word("a" * 101)]) == names([Word("a"), Word("b.c")]) == []
+    assert names([Word(each) for each in ("how", "do", "i", "do", "it")]) == []
+    assert names_of([Word("a"), Word("b")], is_explained=lambda name: "_" in name) == ["a_b"]
 
 
 @pytest.mark.parametrize("name", ["select_for_update", "select.for.update"])
