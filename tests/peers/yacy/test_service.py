@@ -124,13 +124,15 @@ def test_pages_of_private_addresses_stay_here(peers: list[Peer]) -> None:
     assert shelved.left_out == 5
 
 
-def test_what_is_shared_is_looked_at_when_it_changes_and_once_a_day(peers: list[Peer]) -> None:
+def test_what_is_shared_is_looked_at_when_it_changes_and_once_a_day(peers: list[Peer], monkeypatch: pytest.MonkeyPatch) -> None:
     one = peers[0]
     library = Library(lambda: [one.directory], private=True)
     assert library.is_due(0.0)
     library.shelved(0.0)
     assert not library.is_due(80_000.0)
     assert library.is_due(90_000.0), "or nothing would be renewed"
+    monkeypatch.setattr("larm.peers.yacy.library.runs", lambda directory: directory == one.directory)
+    assert not library.is_due(90_000.0), "a crawl that runs is not over (YACY-28)"
 
 
 def change(peer: Peer, name: str, **form: str) -> int:
