@@ -6,7 +6,7 @@ crawl goes on: the page becomes an empty document with a warning (LARM-103).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -19,10 +19,8 @@ from larm.model.cuts import PROCESSOR
 from larm.model.document import Document
 from larm.model.file_url import FILES
 from larm.model.link_memo import LinkMemo
-from larm.model.links import Links
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
-from larm.model.own_fields import as_fields
 from larm.processing.apart.protocol import KINDS
 from larm.processing.apart.reader import DocumentProcessor, DocumentReader, UnreadProcessor
 from larm.processing.assembly import Assembler
@@ -33,6 +31,7 @@ from larm.processing.headers import HeaderReader
 from larm.processing.html import HtmlProcessor, ReadTree
 from larm.processing.json_feed import TYPES, JsonFeedProcessor
 from larm.processing.mime import mime_of
+from larm.processing.own import as_document
 from larm.processing.readable import names
 from larm.processing.text import TextProcessor
 from larm.processing.xml import XmlProcessor
@@ -79,16 +78,19 @@ class ByMime:
         count: Count = _ignore,
         headers: HeaderReader | None = None,
         wall: Callable[[], float] | None = None,
+        own: Collection[Processor] = (),
     ) -> None:
         """``processors``: essences such as ``text/html``, or ``image/*``; ``count(name, n)`` adds to a statistic.
 
-        ``wall``: seconds since 1970, for pages that say until when they may be found.
+        ``wall``: seconds since 1970, for pages that say until when they may be found. ``own``: those of the user's, whose
+        documents are looked at.
         """
         # constant after construction
         self._wall = wall or SystemClock().wall
         self._headers = headers
         self._processors = {mime.lower(): processor for mime, processor in processors.items()}
         self._count = count
+        self._own = frozenset(map(id, own))
 
     def process(self, message: URLMessage, fetched: Fetched) -> Document:
         """A Document for any bytes; never raises."""
@@ -108,13 +110,7 @@ class ByMime:
             return Document(mime)
         try:
             document = processor.process(message, fetched, mime)
-            if not isinstance(document, Document):
-                raise TypeError(f"process returned {document!r:.100}, expected a Document")
-            if document.fields:
-                document = msgspec.structs.replace(document, fields=as_fields(document.fields))
-            if not isinstance(document.links, Links):  # a processor of the user's may have them in a tuple
-                document = msgspec.structs.replace(document, links=Links.of(document.links))  # type: ignore[unreachable]
-            return document
+            return as_document(document) if id(processor) in self._own else document
         except MemoryError:  # a process that has a limit of it ends then, see `larm.reading.child`
             self._count(NO_MEMORY, 1)
             return Document(mime, index=False, warnings=(f"{message.url.access}: it needs too much memory to be read",))
@@ -175,10 +171,9 @@ def processors(
     elif documents is not None:
         standard |= dict.fromkeys(KINDS, DocumentProcessor(assembler, documents, count))
     ours = {mime.lower(): processor for mime, processor in (own or {}).items()}
-    within = ByMime(standard | ours, count)
-    return ByMime(
-        standard | dict.fromkeys(GZIP, GzipProcessor(within.process, page_size, settings.effort)) | ours, count, headers, wall
-    )
+    within = ByMime(standard | ours, count, own=ours.values())
+    packed = dict.fromkeys(GZIP, GzipProcessor(within.process, page_size, settings.effort))
+    return ByMime(standard | packed | ours, count, headers, wall, ours.values())
 
 
 def _rules(sites: Mapping[str, Sequence[PageRules]]) -> Rules | None:

@@ -279,6 +279,10 @@ class StorageLine:
             position = self._storage.commit() if ticket.last else self._checkpoint()
             if not isinstance(position, Mapping):
                 raise TypeError(f"commit returned {position!r:.100}, expected a mapping")
+            try:
+                msgspec.msgpack.encode(dict(position))  # as a checkpoint does, which would not know whose it is
+            except (TypeError, ValueError, OverflowError):
+                raise TypeError(f"commit returned {position!r:.100}, expected texts, bytes, numbers, lists of them") from None
             ticket.settle(position)
         except BaseException as error:
             ticket.fail(self._named(error))

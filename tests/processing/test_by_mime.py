@@ -20,6 +20,16 @@ class Own:
         return Document(mime, title="mine", raw_text=fetched.body.decode())
 
 
+class Odd:
+    """Returns what it was given."""
+
+    def __init__(self, **said: object) -> None:
+        self.said = said
+
+    def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
+        return Document(mime, **self.said)  # type: ignore[arg-type]
+
+
 class Broken:
     def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
         raise ZeroDivisionError("oops\nsecond line")
@@ -68,6 +78,29 @@ def test_own_processors_come_first_and_may_take_a_family() -> None:
 def test_programs_and_their_like_are_text_whatever_family_their_type_is_of(mime: str) -> None:
     assert document("words of a program", content_type=mime).text == "words of a program"
     assert document(b"\x7fELF\0\0", content_type=mime).text == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"title": 5}, "Document.title: Expected `str`, got `int`"),
+        ({"raw_text": None}, "Document.raw_text: Expected `str`, got `null`"),
+        ({"modified": 1.5}, "Document.modified: Expected `int`, got `float`"),
+        ({"fields": {"Bad Name": "x"}}, "fields: expected a name such as published_at, and texts, got 'Bad Name': 'x'"),
+    ],
+)
+def test_a_document_of_an_own_processor_that_is_none_costs_one_page(said: dict[str, object], why: str) -> None:
+    """A title of None had ended the fetcher thread that measured it, and with it the crawl, in each run anew."""
+    found = processors(LinkMemo(normalizer), Processing(), {"text/html": Odd(**said)}).process(message(PAGE), page("<p>x"))
+    assert found.cuts == ("processor",)
+    assert found.warnings[0].startswith(f"{PAGE}: Odd: TypeError: {why}")
+
+
+def test_an_own_processor_may_give_lists() -> None:
+    own = Odd(headings=["one", "two"], fields={"author": ["Jane", "Joe"], "price": "5"})
+    found = processors(LinkMemo(normalizer), Processing(), {"text/html": own}).process(message(PAGE), page("<p>x"))
+    assert found.headings == ("one", "two")
+    assert found.fields == {"author": ("Jane", "Joe"), "price": ("5",)}
 
 
 def test_a_processor_that_raises_costs_one_page() -> None:

@@ -195,6 +195,16 @@ class Forgetful(DocumentStorage):
         return None  # type: ignore[return-value]
 
 
+class Opaque(DocumentStorage):
+    """Its position can't be written down."""
+
+    def store(self, visits: Sequence[Visit]) -> None:
+        pass
+
+    def commit(self) -> Mapping[str, Any]:
+        return {"file": object}
+
+
 class Empty:
     def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
         return None  # type: ignore[return-value]
@@ -206,6 +216,8 @@ def test_what_a_part_returns_wrongly_is_told_with_its_name(tmp_path: Path, web: 
     assert "Talks\tTypeError: judge returned False, expected a reason or None" in lines(tmp_path / "filter", "filter_errors")[0]
     run = run_crawl(tmp_path / "storage", start, {"storage.chain": ["log", f"{__name__}:Forgetful"]})
     failed(run, StorageError, "storage Forgetful failed: TypeError: commit returned None, expected a mapping")
+    run = run_crawl(tmp_path / "opaque", start, {"storage.chain": ["log", f"{__name__}:Opaque"]})
+    failed(run, StorageError, "storage Opaque failed: TypeError: commit returned {'file':", "expected texts, bytes, numbers")
     run_crawl(tmp_path / "processor", start, {"processing.by_mime": {"text/html": f"{__name__}:Empty"}})
     errors = lines(tmp_path / "processor", "thread0_errors") + lines(tmp_path / "processor", "thread1_errors")
     assert any(f"{start}: Empty: TypeError: process returned None, expected a Document" in line for line in errors)
