@@ -136,8 +136,9 @@ def policy(
     ``tries``: fetches of this URL that had failed before this one (`URLMessage.tries`). ``blocks``: answers in a row, before
     this one, with which the host asked for a rest; to be set to 0 by an answer without ``host_wait``. A Retry-After counts with
     whatever status it comes; it is obeyed up to `Frontier.backoff_max`. A host that names a short time and keeps refusing is
-    left alone longer each time all the same. One that slows us down, by 429 or a short Retry-After, does not use up the URL's
-    tries so soon. ``silent``: see `Host.is_silent`; time-outs cost health there, too, as they
+    left alone longer each time all the same. After the rest the URL waits on, as it may be the only one that is refused:
+    others of the host come first. One that slows us down, by 429 or a short Retry-After, does not use up the URL's tries so
+    soon. ``silent``: see `Host.is_silent`; time-outs cost health there, too, as they
     hold up the rest of the host.
     """
     found = row(outcome)
@@ -153,7 +154,7 @@ def policy(
     slowed = host_wait < _CLOSED and blocks < _IN_A_ROW and (after is not None or found is TABLE[429])
     retry = found.retry and tries < settings.retries * (_PATIENCE if slowed else 1)
     doubled = min(tries, settings.retries)
-    wait = max(backoff(settings.retry_wait, doubled, settings.backoff_max, random), host_wait) if retry else 0.0
+    wait = host_wait + backoff(settings.retry_wait, doubled, settings.backoff_max, random) if retry else 0.0
     errors = (1 if outcome.status >= 400 and outcome.status not in _NOT_THERE else -1) if isinstance(outcome, Refused) else 0
     health = 0 if silent and isinstance(outcome, Failed) and outcome.reason is not FailReason.TIMEOUT else found.health
     return Decision(retry, wait, host_wait, health, found.unreachable and not silent, errors)

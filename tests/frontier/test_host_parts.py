@@ -97,7 +97,7 @@ def test_how_long_it_must_be_left_alone_goes_with_it_whatever_the_clocks_say(rig
     new.fake.advance(199.0)
     assert new.queues.lease(10) == []
     new.fake.advance(2.0)
-    assert new.one().message.url.access == "http://a/1"
+    assert new.one().message.url.access == "http://a/2", "one that was not refused"
     assert new.host("a").backoffs == 1
 
 

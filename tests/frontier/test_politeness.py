@@ -127,7 +127,7 @@ def test_row(outcome: Outcome, retry: bool, blocks_host: bool, health: int, unre
     decision = decide(outcome)
     assert decision == Decision(
         retry=retry,
-        wait=(60.0 if blocks_host else 5.0) if retry else 0.0,
+        wait=(65.0 if blocks_host else 5.0) if retry else 0.0,
         host_wait=60.0 if blocks_host else 0.0,
         health_cost=health,
         unreachable=unreachable,
@@ -139,7 +139,7 @@ def test_row(outcome: Outcome, retry: bool, blocks_host: bool, health: int, unre
 def test_row_to_its_end(outcome: Outcome, retry: bool, blocks_host: bool, health: int, unreachable: bool) -> None:
     """How often in all, and what the waits come to where nothing but this happens; how often until the host is given up."""
     decisions = [policy(outcome, tries, SETTINGS, blocks=tries, random=even) for tries in range(6)]
-    rests = [60.0, 120.0, 240.0, 480.0] if outcome == refused(429) else [60.0, 120.0]
+    rests = [65.0, 130.0, 260.0, 500.0] if outcome == refused(429) else [65.0, 130.0]
     assert [each.wait for each in decisions if each.retry] == (rests if blocks_host else [5.0, 10.0]) * retry
     assert [each.host_wait for each in decisions[:3]] == ([60.0, 120.0, 240.0] if blocks_host else [0.0] * 3)
     points = list(itertools.accumulate(decisions, lambda left, each: health_after(left, each, SETTINGS), initial=5))
@@ -187,8 +187,8 @@ def test_a_host_that_asks_for_rest_waits_longer_each_time_up_to_a_day() -> None:
     assert waits[-1] == DAY
 
 
-def test_a_url_waits_as_long_as_its_host() -> None:
-    assert decide(refused(429), tries=1, blocks=3) == Decision(True, 480.0, 480.0, 0, False, 1)
+def test_a_url_waits_longer_than_its_host() -> None:
+    assert decide(refused(429), tries=1, blocks=3) == Decision(True, 490.0, 480.0, 0, False, 1)
     assert decide(refused(429), tries=2, blocks=4) == Decision(False, 0.0, 960.0, 0, False, 1)
 
 

@@ -238,6 +238,19 @@ def test_back_off_doubles_while_the_host_keeps_refusing(polite: Rig) -> None:
     assert [round(wait / 60) for wait in waits] == [1, 2, 4]
 
 
+def test_a_page_that_asks_for_rests_does_not_hold_up_the_others_of_its_host(polite: Rig) -> None:
+    polite.put("a/bad", *(f"a/{number}" for number in range(6)))
+    asked = []
+    while not polite.zeros:
+        polite.fake.advance(polite.queues.seconds_to_next())
+        for lease in polite.queues.lease(1):
+            asked.append(path(lease))
+            polite.end(lease, status(503, retry_after=30) if path(lease) == "/bad" else ok())
+    assert asked[0] == asked[-1] == "/bad"
+    assert [each for each in asked if each != "/bad"] == [f"/{number}" for number in range(6)]
+    assert asked.index("/5") <= 8, "six pages, for two rests"
+
+
 def test_retry_after_holds_whatever_waits_there(polite: Rig) -> None:
     polite.put("a/1", "a/2")
     polite.end(polite.one(), status(503, retry_after=300))

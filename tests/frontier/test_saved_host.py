@@ -138,7 +138,7 @@ def test_wall_clock_set_during_a_run_changes_no_delay(store: BlockStore, hours: 
     rig.save()
     rig.fake.advance(100)
     assert rig.load().queues.seconds_to_next() == 0, "c may be asked"
-    assert rig.load().host("a").ready_at() - 7 == pytest.approx(300)
+    assert rig.load().host("a").next_start - 7 == pytest.approx(300)
 
 
 @pytest.mark.parametrize("crawl_delay", [0, 7])

@@ -77,7 +77,7 @@ class RobotsPolicy(NamedTuple):
         unreachable = at_once and reason is not None and TABLE[reason].unreachable
         hopeless = reason is FailReason.UNRESOLVED or unreachable  # later as now
         if decision.retry and not hopeless:
-            return NotYet(decision.wait)
+            return NotYet(decision.host_wait or decision.wait)  # no other page could come first
         what = outcome.status if isinstance(outcome, Refused) else outcome.detail
         return known or GiveUp(f"robots.txt: {what} (try {asked.tries + 1})")
 
