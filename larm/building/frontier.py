@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from larm.building.ground import Ground
 from larm.building.mission import Mission
-from larm.building.named_parts import FilterParts, crawl_order, filters, trap_settings
+from larm.building.named_parts import FilterParts, crawl_order, filters, own_filters, trap_settings
 from larm.building.state import QUEUES, State, forgotten_of
 from larm.config import Config
 from larm.fetching.pool import FetcherPool
@@ -104,20 +104,24 @@ def frontier_of(  # noqa: PLR0917
         count=shared.counters.add,
     )
 
-    def note(messages: Sequence[URLMessage]) -> None:
-        pages.put([forbidden(message) for message in messages])
+    def note(messages: Sequence[URLMessage], name: str = "") -> None:
+        pages.put([forbidden(message, name) for message in messages])
 
     join = ground.normalizer.join
     desk = RobotsDesk(book, turns, settings.robots, shared.clock, shared.tally, anew=anew, note=note, join=join)
     coming = moves_state_of(header.parts if header else {}).away
     away = AwayHosts(state.store, settings.frontier.host_block, shared.tally, coming)
-    stages = _with_away(filters(settings, FilterParts(scope, state.seen, desk, traps, folders, forgotten, owner, copies)), away)
+    own = own_filters(settings)
+    parts = FilterParts(scope, state.seen, desk, traps, folders, forgotten, owner, copies)
+    stages = _with_away(filters(settings, parts, own), away)
     chain = FilterChain(
         stages if order is not None else with_mail(stages, MailFilter(book, turns, shared.tally)),
         _open_filter_log(settings, logs, shared.clock),
         shared.counters.add,
         watch.dropped,
         state.seen.discard,
+        note=note,
+        own={part.name for part in own.values()},
     )
     incoming = _incoming(settings, state)
     handler = MessageHandler(

@@ -5,7 +5,7 @@ Called by `larm.building.wiring` at the start, and by ``larm check``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -99,22 +99,23 @@ _TEXTLESS = frozenset({"log", "graph", "warc"})
 """Storages that have no use for the text of pages."""
 
 
-def filters(settings: Config, parts: FilterParts) -> Sequence[Filter]:
-    """The chain, in its order; but the scope is asked before a host is asked for its robots.txt. Raises ConfigError."""
+def own_filters(settings: Config) -> dict[str, Filter]:
+    """Those of the user's, by their names in ``filters.order``. Raises ConfigError."""
+    order, arguments = settings.filters.order, settings.filters.own
+    return {name: own_part(name, "filters.order", Filter, _FILTERS, arguments) for name in order if name not in _FILTERS}
+
+
+def filters(settings: Config, parts: FilterParts, own: Mapping[str, Filter]) -> Sequence[Filter]:
+    """The chain, in its order; but the scope is asked before a host is asked for its robots.txt. ``own``: `own_filters`."""
     left_out = {"robots": not settings.robots.obey, "files": parts.files is None}
     order = [name for name in settings.filters.order if not left_out.get(name)]
     if robots_first(order):
         order.remove(ScopeFilter.name)
         order.insert(order.index(RobotsDesk.name), ScopeFilter.name)
-    chain: list[Filter] = [
-        _FILTERS[name](settings.filters, parts)
-        if name in _FILTERS
-        else own_part(name, "filters.order", Filter, _FILTERS, settings.filters.own)
-        for name in order
-    ]
+    chain = [own[name] if name in own else _FILTERS[name](settings.filters, parts) for name in order]
     if parts.owner is not None:  # before all that know only our own hosts
-        own = [place for place, name in enumerate(order) if name in (VisitedFilter.name, RobotsDesk.name, TrapDesk.name)]
-        chain.insert(own[0] if own else len(chain), parts.owner)
+        knowing = [place for place, name in enumerate(order) if name in (VisitedFilter.name, RobotsDesk.name, TrapDesk.name)]
+        chain.insert(knowing[0] if knowing else len(chain), parts.owner)
     if parts.copies is not None:
         names = [each.name for each in chain]
         chain.insert(names.index(VisitedFilter.name) + 1 if VisitedFilter.name in names else len(names), parts.copies)
@@ -258,12 +259,8 @@ def check(settings: Config, directory: Path) -> None:
         raise ConfigError("frontier.order: pagerank needs the storage 'graph' in storage.chain, and no --no-index")
     if settings.cluster.name and not settings.storage.log.links:
         raise ConfigError("storage.log.links: a cluster needs links.log; of an agent that dies, the others find the URLs there")
-    own = [
-        own_part(name, "filters.order", Filter, _FILTERS, settings.filters.own)
-        for name in settings.filters.order
-        if name not in _FILTERS
-    ]
-    _once("filters.order", [*filter(_FILTERS.__contains__, settings.filters.order), *(part.name for part in own)])
+    own = own_filters(settings)
+    _once("filters.order", [own[name].name if name in own else name for name in settings.filters.order])
     _once("storage.chain", [*(storage.name for storage in storages(settings, directory)), PageBook.name])
     site_accesses(settings, directory)
     processors_of_the_users(settings)

@@ -12,6 +12,7 @@ from larm.config import Config, Search, own_modules
 from larm.errors import ConfigError
 from larm.kit.blame import blamed
 from larm.seams import Filter, Processor, Scorer, Storage
+from larm.storage.base import DocumentStorage
 
 if TYPE_CHECKING:  # a crawl does not search
     from importlib.metadata import EntryPoints
@@ -27,7 +28,7 @@ GROUPS: dict[type, str] = {
 }
 """Of each seam the group of entry points in which installed packages offer parts."""
 
-_faults: dict[str, Exception] = {}
+_faults: dict[str, BaseException] = {}
 """By module beside config.yaml, why it could not be imported. Only the main thread."""
 
 
@@ -51,12 +52,12 @@ def own_part(name: str, key: str, seam: type, built_in: Iterable[str], arguments
         found = getattr(importlib.import_module(module), attribute) if colon else _installed(name, key, installed)
         if not isinstance(found, type):
             raise ConfigError(f"{key}: {name} is no class; see larm.seams.{seam.__name__}")
-        if not all(callable(getattr(found, each, None)) for each in _methods(seam)):
+        if _abstract(found) or not all(callable(getattr(found, each, None)) for each in _methods(seam)):
             raise _lacking(name, key, seam, found)  # before it is called: it may be anything, such as subprocess.Popen
         made = found(**arguments.get(name, {}))
     except ConfigError:
         raise
-    except Exception as error:  # whatever the user's module raises while it is loaded
+    except (Exception, SystemExit) as error:  # whatever the user's module raises while it is loaded
         cause = _faults.get(module, error) if isinstance(error, ModuleNotFoundError) else error
         raise ConfigError(f"{key}: can't make {name}: {blamed(cause)}") from error
     if _missing(seam, made):
@@ -87,7 +88,7 @@ def import_beside(settings: Config, folder: Path) -> None:
             _faults.pop(module, None)
             try:
                 importlib.import_module(module)
-            except Exception as error:  # noqa: BLE001  whatever it raises; parts of it may not be wanted now
+            except (Exception, SystemExit) as error:  # noqa: BLE001  whatever it raises; parts of it may not be wanted now
                 _faults[module] = error
     finally:
         sys.path.remove(place)
@@ -96,9 +97,19 @@ def import_beside(settings: Config, folder: Path) -> None:
 def _missing(seam: type, part: object) -> list[str]:
     """What the seam asks for and the part, or its class, has not."""
     needed = [each for each in (*seam.__annotations__, *vars(seam)) if not each.startswith("_")]
-    return [
+    lacking = [
         each for each in needed if not hasattr(part, each) or (each in _methods(seam) and not callable(getattr(part, each)))
     ]
+    return [*lacking, *_abstract(part)]
+
+
+def _abstract(part: object) -> list[str]:
+    """What a base of ours leaves to those that are derived from it."""
+    kind = part if isinstance(part, type) else type(part)
+    base = DocumentStorage
+    if issubclass(kind, base) and kind.store is base.store and kind.store_visit is base.store_visit:
+        return ["store_visit"]
+    return sorted(getattr(kind, "__abstractmethods__", ()))
 
 
 def _methods(seam: type) -> set[str]:

@@ -38,6 +38,7 @@ def _access(site: Site, key: str, directory: Path) -> SiteAccess:
     auth = revealed(site.auth, f"{key}.auth", directory)
     if auth and ":" not in auth:
         raise ConfigError(f"{key}.auth: expected NAME:PASSWORD, as in 'me:${{PASSWORD}}'")
+    certificate, private = _certificate(site, key, directory)
     return SiteAccess(
         user_agent=site.user_agent,
         headers=tuple(_header(name, value, f"{key}.headers.{name}", directory) for name, value in site.headers.items()),
@@ -45,6 +46,8 @@ def _access(site: Site, key: str, directory: Path) -> SiteAccess:
         proxy=_proxy(site.proxy, f"{key}.proxy", directory),
         cookies=_jar(site, key, directory),
         keeps_cookies=site.keep_cookies,
+        certificate=certificate,
+        key=private,
     )
 
 
@@ -87,6 +90,30 @@ def _jar(site: Site, key: str, directory: Path) -> CookieJar | None:
         except (OSError, ValueError) as error:
             raise ConfigError(f"{key}.cookies: {path} is no file of cookies in Netscape's form ({error})") from error
     return jar
+
+
+def _certificate(site: Site, key: str, directory: Path) -> tuple[bytes, bytes]:
+    """Certificate and key, which belong together."""
+    if not site.certificate:
+        if site.key:
+            raise ConfigError(f"{key}.key: there is no {key}.certificate that it belongs to")
+        return b"", b""
+    import ssl  # for who has one
+
+    certificate, private = directory / site.certificate, directory / (site.key or site.certificate)
+    name = f"{key}.key" if site.key else f"{key}.certificate"
+    secret = read_private(private, name).encode()
+
+    def locked() -> str:
+        bare = f"'openssl pkey -in {private} -out FILE' writes it without"
+        raise ConfigError(f"{name}: the key in {private} has a password, and nobody is there to type it: {bare}")
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(certificate, private, locked)
+        return certificate.read_bytes(), secret
+    except OSError as error:
+        why = getattr(error, "reason", None) or error.strerror
+        raise ConfigError(f"{key}.certificate: {certificate} is no certificate with its key in PEM ({why})") from error
 
 
 _PLACE = re.compile(r"\$\{([^}]+)\}")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from larm.agents.roster import agent_of, place_of, read_roster
 from larm.building.marker import permit
-from larm.building.named_parts import FilterParts, filters
+from larm.building.named_parts import FilterParts, filters, own_filters
 from larm.building.readers import Processors, memory_budget, normalizer_of
 from larm.building.scoping import as_before, current_scope, scope_of
 from larm.building.start_folders import called, file_rules
@@ -128,7 +128,7 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
         traps = TrapDesk(book, settings.filters.traps, tally)
         forgotten = ForgottenPages(forgotten_of(state.header).items)
         parts = FilterParts(scope, state.seen, desk, traps, folders, forgotten)
-        refusals = refusals_of(url, filters(settings, parts))
+        refusals = refusals_of(url, filters(settings, parts, own_filters(settings)))
         page = _page_row(directory, url.fingerprint)
         kin = kin_of(directory / QUEUES / ALIASES, url.fingerprint)
         links = _linked(directory, url)

@@ -7,11 +7,13 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
+from larm.building.named_parts import own_filters
 from larm.building.readers import normalizer_of
 from larm.building.scoping import current_scope, regions_of
 from larm.building.state import ALIASES, LOGS, PAGES, QUEUES, last_header
 from larm.config import Config
 from larm.duplicates.lookup import aliases_in
+from larm.errors import ConfigError
 from larm.filters.chain import ERRORS_LOG, FAILED
 from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
@@ -47,7 +49,7 @@ def left_out(directory: Path, settings: Config, now: Snapshot) -> list[str]:
     said += [*_by_settings(settings, now), hollow.sentence(now.counters, now.pages_run), _private(settings, now)]
     said += [_all_outside(directory, settings, now) or _outside_of_some(directory, settings, now)]
     said += [_excluded(directory, settings), _failed(now), _forbidden(now), _known_paths(now)]
-    said += [_slowed(settings, now)]
+    said += [*_by_own_filters(settings, now), _slowed(settings, now)]
     said += [*sentences(now.left, now.held_back), growing(now.growing)]
     said += [_logs(settings, now.counters.get(GONE, 0))]
     return [each for each in said if each]
@@ -194,6 +196,19 @@ def _known_paths(now: Snapshot) -> str:
     remedy = f"'larm why URL' says which, {LOGS}/{KnownPathsFilter.log_name}.log has them"
     count = now.filtered.get(KnownPathsFilter.name, 0)
     return _told(count, "URL", f"not fetched, as filters.known_paths has an entry for {'it' if count == 1 else 'them'}", remedy)
+
+
+def _by_own_filters(settings: Config, now: Snapshot) -> Iterator[str]:
+    try:
+        own = own_filters(settings).values()
+    except ConfigError as error:  # it could be made before
+        yield str(error)
+        return
+    for part in own:
+        remedy = (
+            f"'larm why URL' says why, {LOGS}/{part.log_name}.log has them, a run without it in filters.order asks for them"
+        )
+        yield _told(now.filtered.get(part.name, 0), "link", f"not followed, as the filter {part.name} drops them", remedy)
 
 
 def _slowed(settings: Config, now: Snapshot) -> str:

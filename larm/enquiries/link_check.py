@@ -35,7 +35,7 @@ from larm.model.forgotten import ForgottenPages
 from larm.model.message import START, URLMessage
 from larm.model.url import BadUrl, Url
 from larm.processing.fragments import HTML
-from larm.recrawl.page_book import FORBIDDEN, Answer
+from larm.recrawl.page_book import Answer
 from larm.recrawl.page_rows import page_rows
 from larm.river.causes import cause_of_status
 
@@ -92,7 +92,7 @@ class _Known:
                 continue
             if not row.only_forbidden:
                 self._asked.append(key)
-            if row.last.why == FORBIDDEN:
+            if row.last.forbidden:
                 continue
             if row.last.moved or row.last.why or row.last.status >= 400:
                 self.troubles[key] = row.last

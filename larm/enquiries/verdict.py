@@ -76,10 +76,10 @@ def verdict(facts: Facts) -> str:
     page = facts.page
     if forgotten := facts.refusals.get(ForgottenFilter.name):
         return f"Forgotten {forgotten}; to have it fetched again: {facts.undo}"
-    if page is not None and not (page.only_forbidden and RobotsDesk.name in facts.refusals):
+    refusals = {name: reason for name, reason in facts.refusals.items() if name != VisitedFilter.name}
+    if page is not None and not (page.only_forbidden and refusals):
         said = _fetched(page, facts) if page.stored and not page.gone else _in_vain(page, circle=facts.circle)
         return said + _alike(page, facts)
-    refusals = {name: reason for name, reason in facts.refusals.items() if name != VisitedFilter.name}
     if facts.elsewhere and not refusals:
         return f"Its host belongs to {facts.elsewhere}"
     known = VisitedFilter.name in facts.refusals or facts.waits.place or facts.waits.tries
@@ -118,7 +118,7 @@ def _alike(page: PageRow, facts: Facts) -> str:
 def _in_vain(page: PageRow, *, circle: bool) -> str:
     last = page.last
     if page.only_forbidden:
-        return f"Not fetched: {last.why}{_since(page)}; each run asks its rules again"
+        return f"Not fetched: {last.why}{_since(page)}; each run asks again"
     gone = page.gone or page.forgotten
     if gone and not last.moved:
         return f"Gone{_since(page)} ({gone})"

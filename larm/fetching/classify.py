@@ -12,7 +12,7 @@ import msgspec
 import pycurl
 
 from larm.fetching.headers import parse_headers, parse_retry_after
-from larm.model.outcome import Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused, Timing
+from larm.model.outcome import WHO_ASKS, Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused, Timing
 
 _DETAIL = 300  # characters of a message; a host name alone can have 253
 
@@ -42,6 +42,8 @@ _REASONS = {
 _REASON_OF = {error: reason for reason, errors in _REASONS.items() for error in errors}
 _SILENT = {100: "a header of more than 100 KB"}  # CURLE_TOO_LARGE, which pycurl does not name
 """libcurl has no words for it in the answer."""
+_WHO_ASKS = ("alert certificate required", "alert handshake failure", "alert bad certificate")
+"""What servers of TLS say that want a certificate, the second one also for other reasons."""
 _NOT_HTTP = ("response headers", "hunk", "HTTP/")  # E_RECV_ERROR is also endless headers and chunks that are none
 
 
@@ -119,8 +121,11 @@ def _failed(ending: Ending, complete: bool) -> Failed:
     reason = _REASON_OF.get(ending.error, FailReason.PROTOCOL)
     if ending.error == pycurl.E_RECV_ERROR and any(word in ending.message for word in _NOT_HTTP):
         reason = FailReason.PROTOCOL
+    remedy = trust(ending.error)
+    if any(word in ending.message for word in _WHO_ASKS):
+        reason, remedy = FailReason.TLS, f"; {WHO_ASKS}"
     said = one_line(ending.message) or _SILENT.get(ending.error, f"libcurl error {ending.error}")
-    return Failed(reason, said + trust(ending.error), ending.timing)
+    return Failed(reason, said + remedy, ending.timing)
 
 
 def trust(error: int) -> str:

@@ -31,6 +31,10 @@ class SiteAccess(msgspec.Struct, frozen=True):
     cookies: CookieJar | None = None
     keeps_cookies: bool = False
     """Cookies that answers set are sent again."""
+    certificate: bytes = b""
+    """In PEM, for servers that want to know who asks; empty: there is none."""
+    key: bytes = b""
+    """Of the certificate, in PEM."""
 
     def __repr__(self) -> str:
         return "<SiteAccess>"

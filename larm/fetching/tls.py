@@ -1,12 +1,15 @@
 """Certificates: where those of the authorities are that this machine trusts, and whom one is for.
 
-Asked by handles that fetch https.
+Asked by handles that fetch https, which also learn here by which certificate they say who they are.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from typing import Any
+
+import pycurl
 
 _NAMES = 3  # of a certificate that are told; some have hundreds
 
@@ -20,6 +23,15 @@ def ca_file() -> str | None:
     import ssl  # 4 ms, where it is needed
 
     return ssl.get_default_verify_paths().cafile
+
+
+def set_certificate(handle: Any, certificate: bytes, key: bytes) -> None:
+    """Both in PEM; empty: nobody is told who asks. Connections with one and with another are kept apart by libcurl."""
+    for option, data in ((pycurl.SSLCERT_BLOB, certificate), (pycurl.SSLKEY_BLOB, key)):
+        if data:
+            handle.setopt(option, data)
+        else:
+            handle.unsetopt(option)
 
 
 def names_in(chain: Sequence[Sequence[tuple[str, str]]]) -> str:

@@ -24,7 +24,7 @@ from larm.fetching.large import is_document
 from larm.fetching.proxies import proxy_fault, set_proxy
 from larm.fetching.recorder import Connections, Recorder
 from larm.fetching.terms import NOTHING, FetchTerms
-from larm.fetching.tls import ca_file, names_in
+from larm.fetching.tls import ca_file, names_in, set_certificate
 from larm.model.lease import Lease
 from larm.model.message import Known
 from larm.model.outcome import Failed, FailReason, Moved, Outcome, Timing
@@ -233,6 +233,7 @@ class Transfer:
             return None
         handle, self._access = self.handle, access
         handle.setopt(pycurl.USERAGENT, access.user_agent or self._terms.user_agent)
+        set_certificate(handle, access.certificate, access.key)
         set_proxy(handle, access.proxy, verify=self._verifies(urlsplit(access.proxy).hostname or ""))
         if access.auth:
             handle.setopt(pycurl.HTTPAUTH, pycurl.HTTPAUTH_BASIC)

@@ -7,7 +7,8 @@ that raises drops what it was given: the chain fails closed. Runs on the handler
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Sequence
 from typing import Protocol, runtime_checkable
 
 from larm.errors import StorageError
@@ -17,10 +18,14 @@ from larm.seams import Drop, Filter, Recalling
 
 ERRORS_LOG, FAILED = "filter_errors", "filters/failed"
 """The log of what filters raised, and the counter of links that were dropped for that."""
+SEEN = "visited"
+"""The filter behind which a URL comes once."""
 
 Count = Callable[[str, int], None]
 Tell = Callable[[URLMessage, str, str], object]
 """Of a start URL, or what one leads to, that was dropped: by which filter, and why."""
+Note = Callable[[Sequence[URLMessage], str], object]
+"""What was dropped, and by which filter."""
 
 
 class FilterLog(Protocol):
@@ -68,12 +73,26 @@ class FilterChain:
         count: Count,
         tell: Tell = lambda *_: None,
         forget: Callable[[Sequence[int]], object] = lambda _: None,
+        *,
+        note: Note = lambda *_: None,
+        own: Collection[str] = (),
     ) -> None:
-        """``forget``: fingerprints of messages on which a filter failed, so that they were not seen for a later run."""
+        """``forget``: fingerprints of messages on which a filter failed, so that they were not seen for a later run.
+
+        ``note`` is told what filters of the user's, by the names ``own``, have dropped that counts as seen already, so that no
+        link leads there any more: each revisit asks again.
+        """
         # constant after construction
+        names = [part.name for part in filters]
+        behind = set(names[names.index(SEEN) + 1 :] if SEEN in names else ())
+        self._behind = behind
         self.filters = filters
         logs = [open_log(part.log_name) for part in filters]
-        self._stages = [(part, self._drop_of(part, log, count, tell)) for part, log in zip(filters, logs, strict=True)]
+        takes = [note if name in behind and name in own else lambda *_: None for name in names]
+        self._tell = tell
+        self._stages = [
+            (part, self._drop_of(part, log, count, tell, take)) for part, log, take in zip(filters, logs, takes, strict=True)
+        ]
         self._logs = {part.name: log for part, log in zip(filters, logs, strict=True)}
         self._sifting = [(part.sift_known, drop) for part, drop in self._stages if isinstance(part, SiftingKnown)]
         recalling = [part for part in filters if isinstance(part, Recalling)]
@@ -98,6 +117,9 @@ class FilterChain:
                 raise
             except Exception as error:  # noqa: BLE001  whatever a filter of the user's raises, the crawl goes on
                 passing = self._one_by_one(part, drop, passing, error)
+            except BaseException as error:
+                error.add_note(f"in the filter {part.name}")
+                raise
         return passing
 
     def recall(self, fingerprints: Sequence[int]) -> dict[str, set[int]]:
@@ -143,7 +165,11 @@ class FilterChain:
     def _failed(self, part: Filter, batch: Sequence[URLMessage], error: Exception) -> None:
         self._count(f"{part.name}/error", len(batch))
         self._count(FAILED, len(batch))
-        self._forget([each.url.fingerprint for each in batch if each.known is None])  # what is stored stays known
+        if part.name in self._behind:
+            self._forget([each.url.fingerprint for each in batch if each.known is None])  # what is stored stays known
+        for message in batch:
+            if not message.depth:
+                self._tell(message, part.name, f"fails: {blamed(error)}")
         self._errors.lines([f"{part.name}\t{blamed(error)}\t{each.url.access}" for each in batch])
 
     def _from(self, start: str | None) -> Sequence[tuple[Filter, Drop]]:
@@ -153,8 +179,9 @@ class FilterChain:
         return self._stages[names.index(start) :] if start in names else []
 
     @staticmethod
-    def _drop_of(part: Filter, log: FilterLog, count: Count, tell: Tell) -> Drop:
+    def _drop_of(part: Filter, log: FilterLog, count: Count, tell: Tell, note: Note) -> Drop:
         def drop(messages: Sequence[URLMessage], reason: str) -> None:
+            note(messages, part.name)
             count(f"{part.name}/filtered", len(messages))
             log.lines([message.url.access for message in messages])
             for message in messages:
@@ -170,11 +197,11 @@ def verdict(part: Filter, message: URLMessage) -> str | None:
         return part.explain(message)
     except StorageError:
         raise
-    except Exception as error:  # noqa: BLE001  whatever a filter of the user's raises
+    except (Exception, SystemExit) as error:  # noqa: BLE001  whatever a filter of the user's raises
         return f"fails: {blamed(error)}"
 
 
-class MessageFilter:
+class MessageFilter(ABC):
     """The easy way to a filter of your own: subclass it and write `judge`.
 
     ``filters.order`` names it as ``package.module:Class``; ``filters.own`` may give keyword arguments for its constructor.
@@ -187,9 +214,9 @@ class MessageFilter:
         cls.name = cls.__dict__.get("name") or cls.__name__
         cls.log_name = cls.__dict__.get("log_name") or cls.__name__
 
+    @abstractmethod
     def judge(self, message: URLMessage) -> str | None:
         """Why this message is dropped, None if it passes. A message for which it raises is dropped too."""
-        raise NotImplementedError
 
     def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
         """`judge` for each; nothing is dropped before all are judged, so that a batch that raised can be tried again."""

@@ -74,7 +74,7 @@ class ScopeFilter:
 
     def matches(self, normalised: str, spelled: str = "") -> bool:
         """Whether a URL is inside; the page of a folder is where one of its names is."""
-        if self._match(normalised) is None and (not spelled or self._match(spelled) is None):
+        if not self._is_inside(normalised, spelled):
             return False
         return self._globs is _ANY or not self._globs.refuses(normalised, spelled)
 
@@ -93,9 +93,12 @@ class ScopeFilter:
 
     def explain(self, message: URLMessage) -> str | None:
         """See `larm.seams.Filter`."""
-        if self._match(message.url.normalised) or self._match(message.url.spelled):
+        if self._is_inside(message.url.normalised, message.url.spelled):
             return self._globs.refuses(message.url.normalised, message.url.spelled) or None
         return f"{message.url.normalised} does not match {self._pattern} as a whole; another -restrictto REGEX may"
+
+    def _is_inside(self, normalised: str, spelled: str) -> bool:
+        return self._match(normalised) is not None or (spelled not in ("", normalised) and self._match(spelled) is not None)
 
 
 class StartScope:

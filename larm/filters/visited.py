@@ -6,6 +6,7 @@ import operator
 from collections.abc import Sequence
 from itertools import compress
 
+from larm.filters.chain import SEEN
 from larm.kit.disk.seen_set import DiskSeenSet
 from larm.model.message import URLMessage
 from larm.seams import Drop
@@ -17,7 +18,7 @@ class VisitedFilter:
     A page that is revisited (`URLMessage.known`) was seen, of course, and passes.
     """
 
-    name = "visited"
+    name = SEEN
     log_name = "URLVisitedFilter"
 
     def __init__(self, seen: DiskSeenSet) -> None:

@@ -1,6 +1,6 @@
 """The normal form of path and query, in which two spellings of one address become equal (LARM-22 to LARM-32).
 
-Called by `larm.model.url` only. Pure; used on any thread.
+Called by `larm.model.url`, and `KINDS` by `larm.model.spellings`. Pure; used on any thread.
 
 One text of the original's rules needs a reading: escaped ``& ; @ =`` stay escaped and literal ones literal, because
 ``?a=b%26c`` and ``?a=b&c`` ask a server for different things. For the same reason ``%2B`` is not a space, ``+`` is.
@@ -26,7 +26,9 @@ _NORMAL = re.compile(rf"(?:/(?!(?i:index|default)\.)(?=[^/?]){_RUN})*+/?(?:\?(?=
 _PATH = re.compile(rf"%[0-9A-Fa-f]{{2}}|[^/{_KEPT}]")
 _QUERY = re.compile(rf"%[0-9A-Fa-f]{{2}}|[^{_KEPT}]")
 _SLASHES = re.compile("//+")
-_FOLDERS = re.compile(r"(?:index|default)\.(?:html?|xhtml|shtml|php[0-9]?|jsp|cfm|cgi|pl|aspx?)|(?i:index|default)\.(?i:aspx?)")
+KINDS = ("html", "htm", "php", "xhtml", "shtml", "asp", "aspx", "jsp", "cfm", "cgi", "pl", *(f"php{n}" for n in range(10)))
+"""Of the page that a server shows for its folder, the more common ones first."""
+_FOLDERS = re.compile(rf"(?:index|default)\.(?:{'|'.join(KINDS)})|(?i:index|default)\.(?i:aspx?)")
 """The last segment of a path that stands for its folder. The servers of ASP know no case."""
 _FOLD = re.compile(r"(?:%[89A-F][0-9A-F])+|%[0-7][0-9A-F]|[A-Z]+")
 

@@ -11,6 +11,9 @@ import msgspec
 
 from larm.model.exchange import Exchange
 
+WHO_ASKS = "where the server wants a certificate of who asks, sites in config.yaml names it (larm help sites)"
+"""What to do about answers that may mean this."""
+
 
 class FailReason(enum.StrEnum):
     """Why a fetch brought no HTTP answer that can be used. The policy for each is a row of a table in `larm.frontier`."""

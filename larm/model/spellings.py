@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from larm.model.normalise import KINDS
 from larm.model.url import Url
 
-_KINDS = ("html", "htm", "php", "xhtml", "shtml", "asp", "aspx", "jsp", "cfm", "cgi", "pl")
-_PAGES = [f"{name}.{kind}" for name in ("index", "default") for kind in _KINDS]
+_PAGES = [f"{name}.{kind}" for name in ("index", "default") for kind in KINDS]
 
 
 def shorter(url: Url, join: Callable[[str, str], Url]) -> Iterator[Url]:
@@ -28,6 +28,6 @@ def longer(url: Url, join: Callable[[str, str], Url]) -> Iterator[Url]:
 
 
 def names(normalised: str) -> Iterator[str]:
-    """All that `Url.spelled` may be of a normalised form."""
+    """All that `Url.spelled` may be of a normalised form, where that is not the only one."""
     path, mark, query = normalised.partition("?")
-    return (f"{path}{name}{mark}{query}" for name in ("", *(_PAGES if path.endswith("/") else ())))
+    return (f"{path}{name}{mark}{query}" for name in (("", *_PAGES) if path.endswith("/") else ()))

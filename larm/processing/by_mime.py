@@ -118,6 +118,9 @@ class ByMime:
             self._count("processing/error", 1)
             said = f"{message.url.access}: {type(processor).__name__}: {blamed(error)}"
             return Document(mime, index=False, warnings=(said,), cuts=(PROCESSOR,))
+        except BaseException as error:
+            error.add_note(f"in the processor {type(processor).__name__}")
+            raise
 
     def _of_family(self, mime: str) -> Processor | None:
         found = self._processors.get(mime.partition("/")[0] + "/*")

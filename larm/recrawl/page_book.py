@@ -33,6 +33,7 @@ GONE = frozenset({301, 308, 404, 410})
 """Answers that say that the page is no longer there; any other failure may pass."""
 _LAST = 253_402_300_799  # second of the year 9999
 FORBIDDEN = "robots.txt forbade it"
+_DROPPED = "it was dropped by the filter "
 _CURRENT = frozenset({200, 304})
 """Answers without a page that say that the one we have is current."""
 
@@ -50,6 +51,11 @@ class Answer(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What went wrong where no status of 4xx or 5xx says it, for a person."""
     moved: str = ""
     """Where a redirect leads, in access form."""
+
+    @property
+    def forbidden(self) -> bool:
+        """There was none: robots.txt, or a filter of the user's, did not let it be asked for."""
+        return self.why == FORBIDDEN or self.why.startswith(_DROPPED)
 
     @property
     def brought(self) -> bool:
@@ -93,8 +99,8 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def only_forbidden(self) -> bool:
-        """It was never asked for, as robots.txt forbade it."""
-        return self.last.why == FORBIDDEN and not self.stored
+        """It was never asked for, see `Answer.forbidden`."""
+        return self.last.forbidden and not self.stored
 
     @property
     def only_moved(self) -> bool:
@@ -124,10 +130,10 @@ _encode = msgspec.msgpack.Encoder().encode
 _decoder = msgspec.msgpack.Decoder(PageRow)
 
 
-def forbidden(message: URLMessage) -> Visit:
-    """What robots.txt does not let us ask for, as a visit: each revisit lets its rules judge once more."""
-    url, via = message.url, message.referrer
-    return Visit(url.access, url=url, referrer=via, link_type=message.link_type, depth=message.depth, failure=FORBIDDEN)
+def forbidden(message: URLMessage, name: str = "") -> Visit:
+    """What robots.txt, or the user's filter of this name, does not let us ask for, as a visit: each revisit asks them again."""
+    url, via, why = message.url, message.referrer, _DROPPED + name if name else FORBIDDEN
+    return Visit(url.access, url=url, referrer=via, link_type=message.link_type, depth=message.depth, failure=why)
 
 
 def part_of(host: str) -> int:

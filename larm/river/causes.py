@@ -10,12 +10,13 @@ import os
 from datetime import datetime
 from http import HTTPStatus
 
-from larm.model.outcome import Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused
+from larm.model.outcome import WHO_ASKS, Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused
 
 _REFUSED = {
     204: "an answer without a page",
     205: "an answer without a page",
     304: "not modified, it says, though larm has no copy",
+    400: f"Bad Request; {WHO_ASKS}",
     401: "it wants a login, or another than it was given (larm help sites)",
     403: "the site refuses larm",
     404: "no such page",

@@ -22,6 +22,7 @@ from typing import NamedTuple
 import msgspec
 
 from larm.errors import LarmError, StageError, StorageError
+from larm.kit.blame import blamed
 from larm.kit.garbage import give_back
 from larm.kit.threads.workers import Workers
 from larm.monitor.rates import duration
@@ -253,7 +254,8 @@ class Crawl:
         if isinstance(error, LarmError):
             self._bell.ring(error)
         else:
-            failure = StageError(f"{name} died of {type(error).__name__}: {error}; the same command continues the crawl")
+            notes = getattr(error, "__notes__", ())  # in which part
+            failure = StageError(f"{name} died of {', '.join((blamed(error), *notes))}; the same command continues the crawl")
             failure.__cause__ = error
             self._bell.ring(failure)
 

@@ -27,18 +27,31 @@ class RawServer:
     A generator that waits for ``over`` stalls until the test is over.
     """
 
-    def __init__(self, answer: bytes | Answer, keep: bool = False, tls: bool = False, address: str = "127.0.0.1") -> None:
+    def __init__(
+        self,
+        answer: bytes | Answer,
+        keep: bool = False,
+        tls: bool = False,
+        address: str = "127.0.0.1",
+        wants: ssl.VerifyMode = ssl.CERT_NONE,
+        most: ssl.TLSVersion = ssl.TLSVersion.MAXIMUM_SUPPORTED,
+    ) -> None:
+        """``wants``: a certificate of who asks, which `CERTIFICATE` has signed."""
         self._answer = answer if callable(answer) else lambda _request: answer
         self._keep = keep
         self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER) if tls else None
         if self._tls:
             self._tls.load_cert_chain(CERTIFICATE)
+            self._tls.load_verify_locations(CERTIFICATE)
+            self._tls.verify_mode, self._tls.maximum_version = wants, most
         self._listener = socket.create_server((address, 0), backlog=256)
         self._sockets: set[socket.socket] = set()
         self._threads: list[threading.Thread] = []  # noqa: TID251
         self.port: int = self._listener.getsockname()[1]
         self.requests: list[bytes] = []
         self.connections = 0
+        self.shown: list[bool] = []
+        """Of each request over TLS, whether a certificate came with its connection."""
         self.reached: list[str] = []
         """The addresses that clients connected to."""
         self.over = threading.Event()
@@ -89,7 +102,8 @@ class RawServer:
         self._sockets.add(connection)
         try:
             if self._tls:
-                connection = self._tls.wrap_socket(connection, server_side=True)
+                connection = self._tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
+                self._shake_hands(connection)
             with connection:
                 while self._serve_one(connection) and self._keep:
                     pass
@@ -97,6 +111,17 @@ class RawServer:
             connection.close()
         finally:
             self._sockets.discard(connection)
+
+    @staticmethod
+    def _shake_hands(connection: ssl.SSLSocket) -> None:
+        """Who is refused may read why."""
+        try:
+            connection.do_handshake()
+        except ssl.SSLError:
+            connection.shutdown(socket.SHUT_WR)
+            while connection.recv(65536):
+                pass
+            raise
 
     def _serve_one(self, connection: socket.socket) -> bool:
         request = b""
@@ -106,6 +131,8 @@ class RawServer:
                 return False
             request += piece
         self.requests.append(request)
+        if isinstance(connection, ssl.SSLSocket):
+            self.shown.append(bool(connection.getpeercert()))
         answer = self._answer(request)
         for piece in [answer] if isinstance(answer, bytes) else answer:
             connection.sendall(piece)

@@ -319,3 +319,13 @@ def test_what_is_inside_by_another_name_is_not_known_to_be_outside() -> None:
     part.sift([folder, other], Drops())
     assert part.recall([folder.url.fingerprint, other.url.fingerprint]) == {other.url.fingerprint}
     assert part.sift([message("http://b.org/index.html")], Drops()) != []
+
+
+def test_an_address_outside_is_matched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    scope, asked = ScopeFilter(r"http://a/.*"), []
+    match = scope._match
+    monkeypatch.setattr(scope, "_match", lambda text: asked.append(text) or match(text))
+    assert scope.sift([message("http://b/x"), message("http://a/y")], lambda *_: None) == [message("http://a/y")]
+    assert asked == ["http://b/x", "http://a/y"]
+    assert scope.explain(message("http://b/x"))
+    assert asked[2:] == ["http://b/x"]

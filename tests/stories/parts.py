@@ -63,6 +63,24 @@ class NoWilderness(MessageFilter):
         return "wilderness" if message.url.path_query == "/wild" else None
 
 
+class NoJudge(MessageFilter):
+    """Judges nothing."""
+
+
+class NoStore(DocumentStorage):
+    """Stores nothing."""
+
+
+class Leaves(MessageFilter):
+    """Ends whoever makes it."""
+
+    def __init__(self) -> None:
+        raise SystemExit("I leave")
+
+    def judge(self, message: URLMessage) -> str | None:
+        return None
+
+
 class BatchBreaker:
     """A filter without our base class that raises at each batch but the first."""
 

@@ -190,6 +190,7 @@ def test_long_titles_in_other_scripts_are_pages(tmp_path: Path, web: SyntheticWe
         ("Disallow: /a/$", ["/a/", "/a/index.html"], "/a/index.html"),
         ("Disallow: /a/$", ["/a/index.html", "/a/"], "/a/index.html"),
         ("Disallow: /a/\nAllow: /a/index.php", ["/a/", "/a/index.php"], "/a/index.php"),
+        ("Disallow: /a/\nAllow: /a/index.php5", ["/a/", "/a/index.php5"], "/a/index.php5"),
         ("Disallow: /a/index.html", ["/a/index.html", "/a/"], "/a/"),
         ("Disallow: /*?", ["/q?", "/q"], "/q"),
     ],

@@ -88,6 +88,48 @@ def test_what_a_filter_raised_for_is_told_and_fetched_when_it_is_mended(tmp_path
     assert asked(web)["a.localhost/riddle"] == 1
 
 
+@pytest.mark.parametrize("place", [2, 4, 5], ids=["before visited", "behind it", "last"])
+def test_what_a_filter_drops_is_told_and_fetched_by_a_run_without_it(
+    tmp_path: Path, web: SyntheticWeb, start: str, place: int
+) -> None:
+    """No page has changed, so no link that is new leads there. With it, each run asks it again."""
+    web.host("a.localhost").page("/19", links=["/wild"])
+    web.host("a.localhost").page("/wild")
+    order: dict[str, object] = {"filters.order": [*CHAIN[:place], f"{HERE}:NoWilderness", *CHAIN[place:]]}
+    config = config_of(start, order)
+    told = (
+        "1 link not followed, as the filter NoWilderness drops them; 'larm why URL' says why, logs/NoWilderness.log has them, "
+        "a run without it in filters.order asks for them"
+    )
+    for again in (False, True):  # a page that is unchanged has no links, so that only what counts as seen is asked about again
+        run = run_crawl(tmp_path, start, order)
+        said = [each for each in left_out(tmp_path, config, run.last) if "NoWilderness" in each]
+        assert said == ([] if again and place < 4 else [told])
+    url = web.url("a.localhost", "/wild")
+    assert set(lines(tmp_path, "NoWilderness")) == {url}
+    assert explain_url(config, tmp_path, url).verdict == "Not fetched: dropped by the filter NoWilderness: wilderness"
+    assert larm_says("links", "--dir", str(tmp_path), "--broken").status == 0
+    assert asked(web)["a.localhost/wild"] == 0
+    if place > 3:
+        assert explain_url(config_of(start), tmp_path, url).verdict.startswith(
+            "Not fetched: it was dropped by the filter NoWild"
+        )
+    run = run_crawl(tmp_path, start)
+    assert asked(web)["a.localhost/wild"] == 1
+    assert not any("NoWilderness" in each for each in left_out(tmp_path, config_of(start), run.last))
+    assert indexed(tmp_path) == once(*(f"http://{key.replace('/', f':{web.port}/', 1)}" for key in [*KEYS, "a.localhost/wild"]))
+
+
+def test_a_filter_that_fails_on_the_start_url_is_told_also_with_q(tmp_path: Path, start: str) -> None:
+    url = f"{start}riddle"
+    order = f"[scope, visited, '{HERE}:NoWilderness']"
+    said = larm_says(*crawl_arguments(tmp_path, [url], {"filters.order": order}), "-q")
+    assert said.status == 4
+    assert said.err.splitlines()[0].startswith(
+        f"larm: {url}: dropped by the filter NoWilderness: fails: LookupError: what is it? (parts.py, line"
+    )
+
+
 def test_a_filter_that_raises_at_every_batch_drops_them_all(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
     run = run_crawl(tmp_path, start, own("BatchBreaker", "filters"))
     assert run.reason == "finished"
@@ -100,6 +142,16 @@ def test_a_filter_that_raises_at_every_batch_drops_them_all(tmp_path: Path, web:
     [
         ({"filters.order": ["lenght"]}, "filters.order: 'lenght': expected one of length, known_paths"),
         ({"filters.order": [f"{HERE}:NoSuchFilter"]}, "can't make tests.stories.parts:NoSuchFilter: AttributeError"),
+        (
+            {"filters.order": [f"{HERE}:NoJudge"]},
+            "filters.order: tests.stories.parts:NoJudge has no judge; see larm",
+        ),
+        (
+            {"storage.chain": [f"{HERE}:NoStore"]},
+            "storage.chain: tests.stories.parts:NoStore has no store_visit; see larm.seams.",
+        ),
+        ({"filters.order": [f"{HERE}:Leaves"]}, "can't make tests.stories.parts:Leaves: SystemExit: I leave"),
+        ({"filters.order": ["tests.stories.leaving:Filter"]}, "can't make tests.stories.leaving:Filter: SystemExit: 3"),
         ({"storage.chain": ["no.such.module:Thing"]}, "can't make no.such.module:Thing: ModuleNotFoundError"),
         ({"storage.chain": [f"{HERE}:BadStorage"]}, "can't make tests.stories.parts:BadStorage: TypeError"),
         ({"processing.by_mime": {"text/x": "nothing"}}, "processing.by_mime.text/x: 'nothing': expected package.module:Class"),
@@ -239,7 +291,9 @@ def continues(directory: Path, web: SyntheticWeb, start: str, run: Run, name: st
 def test_the_handler_dies(tmp_path: Path, web: SyntheticWeb, start: str, monkeypatch: pytest.MonkeyPatch, tick: str) -> None:
     monkeypatch.setattr(parts.Deadly, "left", 1)
     settings = own("Deadly", "filters", {"at": "/13"}) | {"monitor.tick": tick}
-    continues(tmp_path, web, start, run_crawl(tmp_path, start, settings), "larm-handler died of SystemExit: the filter wants")
+    run = run_crawl(tmp_path, start, settings)
+    assert re.search(r"to leave \(parts\.py, line \d+\), in the filter Deadly; the same command", str(run.ending.error))
+    continues(tmp_path, web, start, run, "larm-handler died of SystemExit: the filter wants")
 
 
 def test_a_fetcher_thread_dies_of_its_fetcher(
@@ -283,7 +337,7 @@ def test_a_fetcher_thread_dies_while_it_reads_a_page(tmp_path: Path, web: Synthe
     web.host("a.localhost").page("/18", links=["/deadly"])
     web.host("a.localhost").add("/deadly", Reply(200, {"Content-Type": "text/x-own"}, b"x"))
     run = run_crawl(tmp_path, start, {"processing.by_mime": {"text/x-own": f"{HERE}:BadProcessor"}})
-    failed(run, StageError, "died of MemoryErrorLike: /deadly")
+    failed(run, StageError, "died of MemoryErrorLike: /deadly", ", in the processor BadProcessor; the same command")
     assert run_crawl(tmp_path, start).reason == "finished"
     check_stored(tmp_path, web, pages=[*KEYS, "a.localhost/deadly"])
 

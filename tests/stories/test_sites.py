@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import ssl
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from larm.errors import ConfigError
 from larm.kit.threads.workers import Workers
 from larm.testing.replies import Reply, html
 from larm.testing.web import SyntheticWeb
+from tests.fetching.raw_server import CERTIFICATE, RawServer, page
 from tests.stories.crawls import config_of, run_crawl
 
 PASSWORD, KEY, TOKEN = "correct-horse", "battery-staple", "s3ss10n"
@@ -137,9 +139,87 @@ def test_a_proxy_of_a_site(web: SyntheticWeb, tmp_path: Path) -> None:
     }
 
 
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    """With its key, in one file."""
+    return private(tmp_path / "me.pem", CERTIFICATE.read_text())
+
+
+@pytest.mark.parametrize("most", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_certificate_of_who_asks(tmp_path: Path, certificate: Path, most: ssl.TLSVersion, apart: bool) -> None:
+    """Of a site that wants one; other hosts never see it, also where it redirects there, and no file of the crawl has it."""
+    text = certificate.read_text()
+    key = text[text.index("-----BEGIN PRIVATE KEY") : text.index("-----END PRIVATE KEY")]
+    site = {"certificate": "me.pem"}
+    if apart:
+        private(tmp_path / "key.pem", text)
+        site = {"certificate": str(CERTIFICATE), "key": "key.pem"}
+    with (
+        RawServer(
+            lambda _: page(b"<title>other</title>", b"Content-Type: text/html"), tls=True, wants=ssl.CERT_OPTIONAL
+        ) as other,
+        RawServer(lambda request: answer(request, other), tls=True, wants=ssl.CERT_REQUIRED, most=most) as inner,
+    ):
+        start = inner.url(host="localhost")
+        settings = ALL | {"fetch.verify_tls": False, "frontier.retries": 0}
+        said = run_crawl(tmp_path / "without", start, settings).ending.failed_starts
+        assert len(said) == 1
+        assert "no safe connection" in said[0] or "its robots.txt can't be read" in said[0]
+        assert said[0].endswith("names it (larm help sites)")
+        assert inner.shown == []
+        crawl = tmp_path / "with"
+        settings["sites"] = {f"https://localhost:{inner.port}": site, "localhost:*": {"delay": 0}}
+        crawl.mkdir()
+        for name in ("me.pem", "key.pem"):
+            if (tmp_path / name).exists():
+                private(crawl / name, (tmp_path / name).read_text())
+        assert run_crawl(crawl, start, settings).last.pages == 1
+        assert set(inner.shown) == {True}
+        assert set(other.shown) == {False}
+    files = [path for path in crawl.rglob("*") if path.is_file() and path.suffix != ".pem"]
+    assert not [path for path in files if key[30:90].encode() in path.read_bytes()]
+
+
+def answer(request: bytes, other: RawServer) -> bytes:
+    if b"GET / " in request:
+        return page(b"", b"Location: " + other.url(host="localhost").encode(), status=b"302 Found")
+    return page(b"", status=b"404 Not Found") if b"robots" in request else page(b"<title>in</title>")
+
+
+def test_a_server_that_says_400_where_it_wants_a_certificate(tmp_path: Path, web: SyntheticWeb) -> None:
+    web.host("a.localhost").status("/", 400)
+    (said,) = run_crawl(tmp_path, web.url("a.localhost")).ending.failed_starts
+    assert said.endswith(
+        "/: 400: Bad Request; where the server wants a certificate of who asks, sites in config.yaml names it (larm help sites)"
+    )
+
+
+def test_a_key_with_a_password_is_told_at_the_start(tmp_path: Path, certificate: Path) -> None:
+    """OpenSSL would ask the terminal for it, in the middle of a crawl."""
+    from cryptography.hazmat.primitives.serialization import (
+        BestAvailableEncryption,
+        Encoding,
+        PrivateFormat,
+        load_pem_private_key,
+    )
+
+    key = load_pem_private_key(certificate.read_bytes(), None)
+    locked = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"secret"))
+    private(tmp_path / "locked.pem", locked.decode())
+    with pytest.raises(ConfigError, match=r"sites\.a\.key: the key in .*locked\.pem has a password"):
+        build_crawl(config_of("http://a/", {"sites": {"a": {"certificate": "me.pem", "key": "locked.pem"}}}), tmp_path)
+
+
 @pytest.mark.parametrize(
     ("site", "said"),
     [
+        ({"certificate": "open"}, "sites.a.certificate: "),
+        ({"certificate": "open"}, "others may read it: 'chmod 600"),
+        ({"certificate": "one", "key": "open"}, "sites.a.key: "),
+        ({"certificate": "one"}, "one is no certificate with its key in PEM"),
+        ({"certificate": "missing", "key": "one"}, "is no certificate with its key in PEM (No such file or directory)"),
+        ({"key": "one"}, "there is no sites.a.certificate that it belongs to"),
         ({"auth": "me:plain"}, "sites.a.auth: a password is not written into the configuration"),
         ({"auth": "${LARM_TEST_NOWHERE}"}, "the environment has no variable LARM_TEST_NOWHERE"),
         ({"auth": "${file:open}"}, "others may read it: 'chmod 600"),
