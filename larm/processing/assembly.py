@@ -25,7 +25,7 @@ from larm.processing.links import Found, LinkFinder
 from larm.processing.page import Element, Page
 from larm.processing.pointers import alternates, canonical, refresh_target
 from larm.processing.query_charset import UNICODE
-from larm.processing.readable import squeeze_line
+from larm.processing.readable import squeeze_line, unbroken
 
 CONTRADICTED: Final = "processing/charset_contradicted"
 """Counts pages that say one encoding of themselves and are in another."""
@@ -73,10 +73,10 @@ class Assembler:
         metas = facts.named_metas(about) if page.text else {}
         return Document(
             mime=mime,
-            title=squeeze_line(page.title),
-            raw_text=page.text,
-            other_text=page.other,
-            headings=tuple(page.headings),
+            title=squeeze_line(unbroken(page.title)),
+            raw_text=unbroken(page.text),
+            other_text=unbroken(page.other),
+            headings=tuple(map(unbroken, page.headings)),
             places=tuple(page.places),
             description=facts.description(metas) if metas else "",
             language=self._language(message, fetched, page, metas) if page.text else "",

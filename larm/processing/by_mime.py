@@ -50,9 +50,11 @@ NO_MEMORY = "processing/memory"
 
 ANY_XML = "*/*+xml"
 """Stands for the types that end in ``+xml`` and have no processor of their own (RFC 6839)."""
+_FLAT = ("text", "spreadsheet", "presentation", "graphics")
 XML = (
     "text/xml application/xml application/x-xml text/rss application/rss application/x-rss text/atom application/atom"
     f" text/rdf application/rdf text/x-opml text/opml {ANY_XML}"
+    f" {' '.join(f'application/vnd.oasis.opendocument.{name}-flat-xml' for name in _FLAT)}"
 ).split()
 
 TEXTS = names(

@@ -54,7 +54,7 @@ class Collector(Generic[Node]):
         self._leading = 0  # links that lead somewhere
         self._said: list[str] = []  # the text of the links
         self._drawn = 0  # drawings
-        self._parted = False  # what has just ended parts words, such as a time
+        self._parted = False  # what has just ended parts words, such as a picture
 
     def attributes_of(self, node: Node) -> Attributes:
         """All of them, their names in lower case."""
@@ -115,9 +115,8 @@ class Collector(Generic[Node]):
             self._end_block(meaning)
         elif name == "a":
             self._end_link()
-        elif name == "svg":
-            self._drawn -= 1
-        elif meaning.parts:
+        elif meaning.parts or self._drawn:
+            self._drawn -= name == "svg"
             self._parted = True
 
     def reading(self, language: str) -> Reading:

@@ -295,9 +295,8 @@ cdef class Walk:
             self.end_block(flags)
         elif flags & IS_ANCHOR:
             self.end_link()
-        elif flags & IS_SVG:
-            self.drawn -= 1
-        elif flags & PARTS:
+        elif flags & PARTS or self.drawn:
+            self.drawn -= flags & IS_SVG != 0
             self.parted = True
         return 0
 

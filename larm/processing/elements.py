@@ -9,8 +9,9 @@ from larm.processing.page import LINKING, SPEAKING
 from larm.processing.readable import BLOCK, HIDDEN, names
 
 _MORE: Final = names("noframes noscript")
-_SPECIAL: Final = names("br rp rt svg template time")
-_PARTING: Final = names("iframe time")
+_SPECIAL: Final = names("br canvas desc rp rt svg template time")
+_PARTING: Final = names("audio canvas desc embed iframe img input object svg time video")
+"""Boxes of their own within a line. In a drawing each element is one."""
 
 _UNSEEN: Final = names("rp rt template")  # readings stand inside of words, which are whole without them
 

@@ -15,7 +15,8 @@ from larm.model.document import Document
 from larm.processing.apart.protocol import KINDS
 
 _PAGES: Final = ("text/html", "application/xhtml+xml")
-_WITHOUT_WORDS = ("image", "audio", "video", "font", "inode", "text")  # by nature; or of text that is for programs only
+_WITHOUT_WORDS = ("image", "audio", "video", "font", "inode")  # by nature
+_FOR_PROGRAMS = ("text/css", "text/javascript")
 _LONG = 3_000  # characters, with white space as it came: to squeeze the text of each page would take an eighth of all time
 _SHORT = 600  # characters of a page that is a form or a challenge: menus and a notice
 _NOTHING = 200  # characters of what a page built by scripts says to who has none: "please enable JavaScript"
@@ -40,7 +41,7 @@ _CHALLENGE = re.compile(  # what the common ones are made of
 def hollow_of(document: Document, body: bytes) -> str:
     """A name of `larm.model.hollow`; empty for a page with something to say, and for what has no words by nature."""
     if document.mime not in _PAGES:
-        return _of_file(document)
+        return _of_file(document, body)
     if not document.index:
         return "" if PROCESSOR in document.cuts else hollow.NOINDEX
     if len(document.raw_text) + len(document.other_text) > _LONG:
@@ -48,13 +49,16 @@ def hollow_of(document: Document, body: bytes) -> str:
     return _of_short(document, body[:_LOOKED_AT])
 
 
-def _of_file(document: Document) -> str:
+def _of_file(document: Document, body: bytes) -> str:
     if document.raw_text or document.other_text or document.fields or document.cuts or not document.index:
         return ""
     if document.mime in KINDS:
         return hollow.DOCUMENT
     family, _, kind = document.mime.partition("/")
-    return "" if document.links or family in _WITHOUT_WORDS or kind.endswith("xml") else hollow.UNREAD
+    if family == "text" and (document.mime in _FOR_PROGRAMS or not body.strip()):
+        return ""
+    silent = family in _WITHOUT_WORDS or kind == "xml" or kind.endswith("+xml")
+    return "" if document.links or silent else hollow.UNREAD
 
 
 def _of_short(document: Document, body: bytes) -> str:

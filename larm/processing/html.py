@@ -20,7 +20,7 @@ from larm.processing.assembly import Assembler
 from larm.processing.charset import utf8_of
 from larm.processing.collector import More
 from larm.processing.hostile import cut
-from larm.processing.page import Element, Page, Reading, as_html
+from larm.processing.page import Block, Element, Page, Reading, as_html
 from larm.processing.parts import Parts, split, title_of
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ ReadTree = Callable[[bytes, More | None], Reading]
 
 FEW: Final = 12  # elements that lead somewhere or say something: pages with frames have little else
 _NOSCRIPT = re.compile(rb"<noscript(?=[\s/>])[^>]*>", re.IGNORECASE)
+_NOTICE: Final = 200  # characters of words to who runs no scripts that are no more than that scripts are wanted
 _SHOWN: Final = ("iframe", "noframes")  # the page that a frame has in an attribute is seen; and words for who has no frames
 _NOTHING: Final = Reading("", (), False, (), (), (), "", ())
 _FRAME = re.compile(rb"<frame\s[^>]*>", re.IGNORECASE)
@@ -105,11 +106,17 @@ def reading_of(body: bytes, read_tree: ReadTree, effort: int = 1) -> tuple[Readi
         body = _without_noscript(body, others.open)
         others = _Others(body, read_tree, effort)
         found = read_tree(body, others.read)
+    if others.blocks and _size(others.blocks) > max(_NOTICE, _size(found.blocks)):
+        found = found._replace(blocks=[*found.blocks, *others.blocks])
     elements = found.elements
     if len(elements) + len(found.about) < FEW and (frames := _hidden_frames(body, elements)):
         elements = [*elements, *others.read("noframes", f"<frameset>{frames}").elements]
     warnings += others.warnings
     return (found if elements is found.elements else found._replace(elements=elements)), warnings
+
+
+def _size(blocks: Sequence[Block]) -> int:
+    return sum([len(block[0]) for block in blocks])
 
 
 class _Others:
@@ -120,11 +127,13 @@ class _Others:
         self._read_tree = read_tree
         self._effort = effort
         self.warnings: list[str] = []
+        self.blocks: list[Block] = []
+        """What is said to browsers without scripts: the text of a page that says more there than elsewhere."""
         self.open = 0
         """Bytes in a ``<noscript>`` that does not end: nearly all of such a page."""
 
     def read(self, name: str, html: str) -> Reading:
-        """What is in it. The words of ``<noscript>`` are for nobody."""
+        """What is in it. The words of ``<noscript>`` stand for those that scripts would write."""
         written = html.encode("utf-8", "replace")
         if name == "noscript" and written and self._body.endswith(written):
             end = len(self._body) - len(written)
@@ -136,6 +145,8 @@ class _Others:
         harmless, warnings = cut(as_html(written, ""), self._effort)
         self.warnings += warnings
         found = self._read_tree(harmless, None)
+        if name == "noscript":
+            self.blocks += found.blocks
         return found if name in _SHOWN else found._replace(elements=[(tag, values, "") for tag, values, _ in found.elements])
 
 

@@ -5,6 +5,7 @@ This is the hottest loop of a crawl: a hundred links a page. What is asked for r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -28,6 +29,8 @@ _EMBEDDED = names(  # relations of <link> to what a page is made of, or to what 
     " image_src preload modulepreload manifest search pingback webmention edituri wlwmanifest import https://api.w.org/"
 )
 _OEMBED = ("application/json",)
+_READABLE = ("text/html", "application/xhtml+xml", "application/pdf")
+_NAMED = re.compile(r"\.(?:html?|xhtml|pdf)(?:[?#]|$)", re.IGNORECASE)
 _UNKNOWN: Any = object()
 _BYTES: Final = 160
 """Of a link, with its text and its address in both forms, on an average page of very many: what a short link stands for is as
@@ -134,7 +137,7 @@ class PageFinder:
         if tag in ("frame", "iframe"):
             return attributes.get("src"), "", FRAME, self.follow
         source = attributes.get(_SOURCES.get(tag, "src"))
-        if tag in ("object", "embed") and _is_page(attributes.get("type")):  # a frame by another name
+        if tag in ("object", "embed") and _is_page(attributes.get("type"), source or ""):  # a frame by another name
             return source, "", FRAME, self.follow
         if source and source[:5].lower() == "data:":  # may be megabytes
             source = None
@@ -187,8 +190,9 @@ def _relation(rel: str) -> tuple[bool, bool]:
     return not _HINTS.isdisjoint(names), not _EMBEDDED.isdisjoint(names)
 
 
-def _is_page(kind: str | None) -> bool:
-    return kind is not None and kind.partition(";")[0].strip().lower() in ("text/html", "application/xhtml+xml")
+def _is_page(kind: str | None, source: str) -> bool:
+    """Whether a browser shows it as it shows a page; ``kind``: as it stands there, or None."""
+    return kind.partition(";")[0].strip().lower() in _READABLE if kind else _NAMED.search(source) is not None
 
 
 def _nofollow(attributes: Attributes) -> bool:

@@ -110,13 +110,25 @@ _TEMPLATE = re.compile(rb"<(/?)template(?=[\s/>])([^>]*+)(?:>|\Z)", re.IGNORECAS
 _SHADOW = re.compile(rb"\sshadowrootmode\s*=", re.IGNORECASE)
 
 
+_SCRIPT_OR_TEXT = re.compile(rb"(<(script|style)\b.*?</\2)|<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+
+
 def as_html(body: bytes, mime: str) -> bytes:
     """The page for an HTML parser: in XHTML an empty ``<script/>`` has ended, in HTML all that follows would be script.
+
+    And what is CDATA there is text, not a comment.
 
     And what a browser shows at once of its templates (WHATWG HTML 4.12.3, ``shadowrootmode``) stands in no template.
     """
     body = _with_shadows(body)
-    return _SELF_CLOSED.sub(rb"<\1\2></\1>", body) if mime == "application/xhtml+xml" else body
+    if mime != "application/xhtml+xml":
+        return body
+    body = _SELF_CLOSED.sub(rb"<\1\2></\1>", body)
+    return _SCRIPT_OR_TEXT.sub(_as_text, body) if b"<![CDATA[" in body else body
+
+
+def _as_text(found: re.Match[bytes]) -> bytes:
+    return found[1] or found[3].replace(b"&", b"&amp;").replace(b"<", b"&lt;")
 
 
 def _with_shadows(body: bytes) -> bytes:

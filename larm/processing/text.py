@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from larm.model.document import Document
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.processing.assembly import Assembler
-from larm.processing.charset import text_of
+from larm.processing.charset import header_charset, text_of
 from larm.processing.mime import is_binary
 from larm.processing.page import Page
 from larm.processing.sitemap import TextKind, kind_of_text, read_text
@@ -14,6 +17,9 @@ from larm.processing.xml import sitemap_page
 
 _NOT_FOR_READERS = frozenset(("text/css", "text/javascript", "text/rtf"))
 """Text that is fetched with ``follow_embedded``, or is written for programs only."""
+_STRUCK: Final = re.compile("[^\n]\x08")
+_INVISIBLE: Final = dict.fromkeys({*range(32), 127} - {*map(ord, "\t\n\f\r\x1b")})
+_LOOKED_AT, _MOST = 20_000, 0.01  # bytes, and the share of them that may be no characters
 
 
 class TextProcessor:
@@ -29,7 +35,7 @@ class TextProcessor:
         body = fetched.body
         if mime in _NOT_FOR_READERS:
             return Document(mime)
-        if is_binary(body):
+        if is_binary(body) and not _is_text_all_the_same(body, fetched.headers.get("content-type", "")):
             return Document(mime, warnings=(f"{message.url.access}: sent as {mime}, but it is binary",))
         text, encoding = text_of(body, fetched.headers.get("content-type", ""))
         kind = kind_of_text(text)
@@ -44,4 +50,13 @@ class TextProcessor:
 
 
 def _readable(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\0", "").strip()
+    return _STRUCK.sub("", text.replace("\r\n", "\n")).translate(_INVISIBLE).strip()
+
+
+def _is_text_all_the_same(body: bytes, content_type: str) -> bool:
+    """In an encoding with zeros in it, or with few characters that are none: printed twice, as manual pages are, the end of a
+    file of DOS, a record filled up."""
+    if header_charset(content_type).startswith(("utf-16", "utf-32")):
+        return True
+    head = _STRUCK.sub("", body[:_LOOKED_AT].decode("latin-1")).rstrip("\0\x1a")
+    return len(head) - len(head.translate(_INVISIBLE)) <= len(head) * _MOST

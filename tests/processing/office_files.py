@@ -25,6 +25,12 @@ def zipped(parts: Mapping[str, str], mimetype: str = "") -> bytes:
     return buffer.getvalue()
 
 
+def unzipped(body: bytes) -> dict[str, str]:
+    """Its parts but the mimetype."""
+    with zipfile.ZipFile(io.BytesIO(body)) as file:
+        return {name: file.read(name).decode() for name in file.namelist() if name != "mimetype"}
+
+
 def relations(*targets: str) -> str:
     """Ids r1, r2 ...; an address is external."""
     rows = (

@@ -61,6 +61,30 @@ def test_binary_sent_as_text_is_not_read() -> None:
     assert found.warnings == (f"{PAGE}: sent as text/plain, but it is binary",)
 
 
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (b"N\x08NA\x08AM\x08ME\x08E\n  _\x08l_\x08s - lists", "NAME\n ls - lists"),
+        (b"Read me\r\n\x1a", "Read me"),
+        (b"a record of text, " * 20 + b"\0 filled up" + b"\0" * 900, "a record of text, " * 20 + " filled up"),
+        ("words".encode("utf-16-le"), "words"),
+    ],
+    ids=["struck twice", "end of a file of DOS", "filled up", "two bytes a letter"],
+)
+def test_text_with_characters_that_are_none(body: bytes, text: str) -> None:
+    """A browser would ask where to save it; people can read it."""
+    charset = "; charset=utf-16le" if body[1:2] == b"\0" else ""
+    found = document(body, content_type=f"text/plain{charset}")
+    assert found.text.split() == text.split()
+    assert found.warnings == ()
+
+
+@pytest.mark.parametrize("name", ["text", "spreadsheet", "presentation", "graphics"])
+def test_open_document_in_one_file_of_xml(name: str) -> None:
+    flat = "<office:document><office:body><text:p>Words of it</text:p></office:body></office:document>"
+    assert document(flat, content_type=f"application/vnd.oasis.opendocument.{name}-flat-xml").text == "Words of it"
+
+
 def test_own_processors_come_first_and_may_take_a_family() -> None:
     counted: list[tuple[str, int]] = []
     parts = processors(

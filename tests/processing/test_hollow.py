@@ -96,6 +96,21 @@ def test_files(name: str, found: Document) -> None:
     assert not name or NOTES[name]
 
 
+@pytest.mark.parametrize(
+    ("name", "mime", "body"),
+    [
+        ("unread", "text/plain", b"\xd0\xcf\x11\xe0\0\0"),  # what is sent as text, and is none
+        ("unread", "text/rtf", b"{\\rtf1 words}"),
+        ("", "text/plain", b" \n"),
+        ("", "text/javascript", b"x()"),
+        ("", "image/svg+xml", b"<svg/>"),
+        ("unread", "application/vnd.example.flat-xml", b"<words/>"),
+    ],
+)
+def test_text_that_is_not_read(name: str, mime: str, body: bytes) -> None:
+    assert hollow_of(Document(mime), body) == name
+
+
 def test_what_has_no_words_by_nature_is_not() -> None:
     for mime in ("image/png", "video/mp4", "font/woff2", "text/css"):
         assert hollow_of(Document(mime), b"") == ""

@@ -30,11 +30,20 @@ PARSERS = pytest.mark.parametrize("parser", ["lexbor", "html5lib"])
         ("<b>one</b> <i>two</i>\n<u>three</u>", "one two three"),
         ("one<!-- no -->two", "onetwo"),
         ("a<script>no()</script>b<style>no{}</style>c", "abc"),
-        ("<script src=x></script>a<textarea>no</textarea>b", "ab"),
+        ("<script src=x></script>a<textarea>in a form</textarea>b", "a in a form b"),
         ("a<template>no</template>b", "ab"),
         ("<body><noscript>Please enable <b>scripts</b>.</noscript>text", "text"),
         ("<body><noscript><script>no</script>no</noscript>text", "text"),
+        (f"<body><noscript>{'too short ' * 20}</noscript>text", "text"),
+        (f"<body>{'more text ' * 30}<noscript>{'<b>less</b> text ' * 29}</noscript>", ("more text " * 30).strip()),
+        (f"<body>text<noscript>{'<b>more</b> text ' * 30}</noscript>.", f"text. {('more text ' * 30).strip()}"),
         ("<svg><title>no</title><text>yes</text></svg>", "yes"),
+        (
+            "<svg><text>one</text><text>two</text><a><text>three</text></a><desc>four</desc></svg>five",
+            "one two three four five",
+        ),
+        ("a<img src=x>b<canvas></canvas>c<object></object>d<svg></svg>e<input>f<video></video>g.<img>.", "a b c d e f g.."),
+        ("Donau&shy;dampf&#173;schiff", "Donaudampfschiff"),
         ("<head><title>no</title><noscript><style>no</style></noscript></head><body>text", "text"),
         ("<select><option>one<option>two</select>", "one two"),
         ("&lt;b&gt; &copy; &#x41;", "<b> © A"),
@@ -160,3 +169,20 @@ def test_headings_in_headings() -> None:
     """What is between the marks, as they come."""
     found = document("<h1>a<div><h2>b</h2>c</div>d</h1><h3>e</h3>")
     assert found.headings == document("<h1>a<div><h2>b</h2>c</div>d</h1><h3>e</h3>", parser="html5lib").headings
+
+
+@PARSERS
+def test_soft_hyphens_part_no_words(parser: str) -> None:
+    html = "<title>Titel&shy;wort</title><h2>Zwischen&shy;titel</h2><p>x <a href=/a>Link&shy;text</a>"
+    found = document(html, parser=parser)
+    assert (found.title, found.headings, found.text) == ("Titelwort", ("Zwischentitel",), "Zwischentitel x Linktext")
+    assert [link[2] for link in links(html, parser=parser)] == ["Linktext"]
+
+
+@PARSERS
+def test_character_data_of_xhtml(parser: str) -> None:
+    html = (
+        '<html xmlns="http://www.w3.org/1999/xhtml"><head><title/><script>//<![CDATA[\nno();\n//]]></script></head>'
+        "<body><p>one <![CDATA[<two> & three]]></p><![CDATA[four\n]]>five</body></html>"
+    )
+    assert document(html, parser=parser, content_type="application/xhtml+xml").text == "one <two> & three four five"

@@ -42,6 +42,18 @@ PARSERS = pytest.mark.parametrize("parser", ["lexbor", "html5lib"])
         ("<video src=x></video><embed src=y><object data=z></object>", [(f"/dir/{c}", 0, "", False) for c in "xyz"]),
         ("<object data=x type='Text/HTML; charset=utf-8'></object>", [("/dir/x", 1, "", True)]),
         (
+            "<object data=x.pdf type=application/pdf></object><embed src=y type='application/pdf'>",
+            [("/dir/x.pdf", 1, "", True), ("/dir/y", 1, "", True)],
+        ),
+        (
+            "<object data=x.HTM></object><embed src='y.pdf?z#page=2'>",
+            [("/dir/x.HTM", 1, "", True), ("/dir/y.pdf?z", 1, "", True)],
+        ),
+        (
+            "<object data=x.html type=video/mp4></object><embed src=y.htmlx>",
+            [(f"/dir/{x}", 0, "", False) for x in ("x.html", "y.htmlx")],
+        ),
+        (
             "<embed src=x type=application/xhtml+xml><embed src=y type=video/mp4>",
             [("/dir/x", 1, "", True), ("/dir/y", 0, "", False)],
         ),

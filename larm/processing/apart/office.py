@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from larm.model.cuts import DOCUMENTS
-from larm.processing.apart import open_document, sheet, slides, word
+from larm.processing.apart import beside, open_document, sheet, slides, word
 from larm.processing.apart.limits import Budget
 from larm.processing.apart.package import Package, Unreadable
 from larm.processing.apart.protocol import EPUB, OPEN, SHEET, SLIDES, WORD, Found
@@ -26,6 +26,7 @@ def read_office(body: bytes, kind: str, budget: Budget) -> Found:
         return budget.given_up(str(error))
     try:
         budget.title = _READERS[kind](package, budget)
+        beside.read(package, budget)
         properties = package.properties("meta.xml" if kind == OPEN else package.book() or "docProps/core.xml")
     except Unreadable as error:
         _note(package, budget)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from larm.processing.apart.limits import Budget
 from larm.processing.apart.package import Package, Unreadable, local
-from larm.processing.xml_tokens import START, TEXT
+from larm.processing.xml_tokens import START, TEXT, XmlTokens
 
 _SKIPPED = frozenset(("text:tracked-changes", "office:forms", "office:automatic-styles", "office:styles", "office:scripts"))
 _ENDS = {"text:p": "\n", "text:h": "\n", "table:table-cell": "\t", "table:table-row": "\n"}
 _SEPARATORS = {"text:tab": "\t", "text:line-break": "\n", "text:soft-page-break": " "}
-_ABOUT = frozenset(("dc:creator", "dc:date", "meta:date-string"))  # of a comment
+_ABOUT = frozenset(("dc:creator", "dc:date", "meta:date-string", "text:note-citation"))  # of a comment, of a footnote
+_ASIDE = frozenset(("style:header", "style:header-left", "style:header-first"))
+_ASIDE |= frozenset(name.replace("header", "footer") for name in _ASIDE)
+_OBJECT = re.compile(r"(?:.*/)?Object [^/]*/content\.xml")
 _LINKS = frozenset(("text:a", "draw:a"))
 _LOOK = 1_000
 """Elements between two looks at the clock."""
@@ -23,7 +28,14 @@ def read(package: Package, budget: Budget) -> str:
     if not text:
         raise Unreadable("there is no content in it")
     reader = _Reader(budget)
-    tokens = package.tokens_of(text)
+    _read_part(package.tokens_of(text), reader, budget)
+    _read_part(package.tokens("styles.xml"), _Reader(budget, _ASIDE), budget)
+    for name in filter(_OBJECT.fullmatch, sorted(package.names)):  # charts, formulas
+        _read_part(package.tokens(name), _Reader(budget), budget)
+    return reader.title
+
+
+def _read_part(tokens: XmlTokens, reader: _Reader, budget: Budget) -> None:
     for count, (kind, name, rest) in enumerate(tokens):
         if kind == TEXT:
             reader.characters(rest)
@@ -33,8 +45,7 @@ def read(package: Package, budget: Budget) -> str:
             reader.end(name)
         if count % _LOOK == 0 and budget.spent(f"{count} elements"):
             break
-    reader.end("text:p")
-    return reader.title
+    reader.finish()
 
 
 def _from_outside(address: str) -> str:
@@ -45,23 +56,31 @@ def _from_outside(address: str) -> str:
 class _Reader:
     """Takes what matters from the stream of tags. Text stands in paragraphs and headings, and nowhere else."""
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: Budget, only: frozenset[str] = frozenset()) -> None:
+        """``only``: elements in which the text is wanted; empty: all."""
         self.title = ""
         self._budget = budget
+        self._only = only
+        self._wanted = not only
         self._line: list[str] = []
-        self._depth = 0  # of paragraphs within each other
+        self._around: list[list[str]] = []  # the lines that it stands in, by a note or a text box; the first is none
         self._skip = 0
         self._links: list[tuple[str, int]] = []
 
     def characters(self, text: str) -> None:
-        if self._depth and not self._skip:
+        if self._around and not self._skip:
             self._line.append(text)
 
     def begin(self, name: str, attributes: dict[str, str]) -> None:
         if self._skip or name in _SKIPPED or name in _ABOUT:
             self._skip += 1
+        elif name in self._only:
+            self._wanted = True
+        elif not self._wanted:
+            return
         elif name in ("text:p", "text:h"):
-            self._depth += 1
+            self._around.append(self._line)
+            self._line = []
         elif name in _SEPARATORS:
             self._line.append(_SEPARATORS[name])
         elif name == "text:s":
@@ -75,18 +94,25 @@ class _Reader:
     def end(self, name: str) -> None:
         if self._skip:
             self._skip -= 1
+        elif name in self._only:
+            self._wanted = False
+        elif not self._wanted:
+            return
         elif name in _LINKS and self._links:
             address, begin = self._links.pop()
             self._budget.link(address, "".join(self._line[begin:]))
         elif name in _ENDS:
-            self._flush(name)
-
-    def _flush(self, name: str) -> None:
-        line = "".join(self._line)
-        if name in ("text:p", "text:h"):
-            self._depth -= self._depth > 0
+            line = self._end_line() if name in ("text:p", "text:h") else ""
             if name == "text:h" and line.strip():
                 self._budget.headings.append(" ".join(line.split()))
                 self.title = self.title or line
-        self._budget.text(line + _ENDS[name])
-        self._line = []
+            self._budget.text(line + _ENDS[name])
+
+    def finish(self) -> None:
+        """Also where the time is over."""
+        while self._around:
+            self._budget.text(self._end_line() + "\n")
+
+    def _end_line(self) -> str:
+        line, self._line = "".join(self._line), self._around.pop() if self._around else []
+        return line

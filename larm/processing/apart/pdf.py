@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
+from urllib.parse import quote
 
 import pypdfium2.raw as pdfium
 
@@ -104,15 +105,16 @@ def _annotations(document: Any, page: Any) -> Iterator[tuple[str, Any]]:
     position, link = ctypes.c_int(0), pdfium.FPDF_LINK()
     while pdfium.FPDFLink_Enumerate(page, position, link):
         action = pdfium.FPDFLink_GetAction(link)
-        if not action or pdfium.FPDFAction_GetType(action) != pdfium.PDFACTION_URI:
+        kind = pdfium.FPDFAction_GetType(action) if action else None
+        if kind == pdfium.PDFACTION_URI:
+            address = _narrow(partial(pdfium.FPDFAction_GetURIPath, document, action))
+        elif kind == pdfium.PDFACTION_REMOTEGOTO:  # the name of a file beside this one
+            address = quote(_narrow(partial(pdfium.FPDFAction_GetFilePath, action)), "/:")
+        else:
             continue
-        size = pdfium.FPDFAction_GetURIPath(document, action, None, 0)
         rectangle = pdfium.FS_RECTF()
-        if size <= 1 or not pdfium.FPDFLink_GetAnnotRect(link, rectangle):
-            continue
-        buffer = ctypes.create_string_buffer(size)
-        pdfium.FPDFAction_GetURIPath(document, action, buffer, size)
-        yield buffer.value.decode("utf-8", "replace"), rectangle
+        if address and pdfium.FPDFLink_GetAnnotRect(link, rectangle):
+            yield address, rectangle
 
 
 def _addresses(text: Any) -> Iterator[str]:
@@ -129,6 +131,10 @@ def _addresses(text: Any) -> Iterator[str]:
     pdfium.FPDFLink_CloseWebLinks(links)
 
 
+_WITHOUT_WORDS = (pdfium.FPDF_ANNOT_LINK, pdfium.FPDF_ANNOT_POPUP)
+"""Of these the contents describe what is elsewhere."""
+
+
 def _read_notes(page: Any, form: Any, budget: Budget) -> None:
     """What somebody has written on the page, what is in the fields of a form, and what these offer."""
     for number in range(pdfium.FPDFPage_GetAnnotCount(page)):
@@ -137,12 +143,12 @@ def _read_notes(page: Any, form: Any, budget: Budget) -> None:
             continue
         kind = pdfium.FPDFAnnot_GetSubtype(note)
         words: list[str] = []
-        if kind == pdfium.FPDF_ANNOT_FREETEXT:
-            words = [_wide(partial(pdfium.FPDFAnnot_GetStringValue, note, b"Contents"))]
-        elif kind == pdfium.FPDF_ANNOT_WIDGET and form:
+        if kind == pdfium.FPDF_ANNOT_WIDGET and form:
             words = [_wide(partial(pdfium.FPDFAnnot_GetFormFieldValue, form, note))]
             options = range(pdfium.FPDFAnnot_GetOptionCount(form, note))
             words += [_wide(partial(pdfium.FPDFAnnot_GetOptionLabel, form, note, option)) for option in options]
+        elif kind not in _WITHOUT_WORDS:
+            words = [_wide(partial(pdfium.FPDFAnnot_GetStringValue, note, b"Contents"))]
         if text := " ".join(filter(None, words)):
             budget.text(_clean(text) + "\n")
         pdfium.FPDFPage_CloseAnnot(note)
@@ -171,6 +177,16 @@ def _wide(get: Callable[[Any, int], int]) -> str:
     buffer = (ctypes.c_ushort * (size // 2))()
     get(buffer, size)
     return bytes(buffer).decode("utf-16-le", "replace").rstrip("\0")
+
+
+def _narrow(get: Callable[[Any, int], int]) -> str:
+    """The same in UTF-8."""
+    size = get(None, 0)
+    if size <= 1:
+        return ""
+    buffer = ctypes.create_string_buffer(size)
+    get(buffer, size)
+    return buffer.value.decode("utf-8", "replace")
 
 
 def _largest(text: Any) -> str:

@@ -54,6 +54,7 @@ class _Part:
         self._headings = headings
         self._budget = budget
         self._line: list[str] = []  # of the paragraph
+        self._around: list[tuple[list[str], bool, tuple[str, int] | None]] = []  # paragraphs that it stands in, by a text box
         self._is_heading = False
         self._title = ""
         self._link: tuple[str, int] | None = None  # address, and where its text begins in the line
@@ -76,7 +77,8 @@ class _Part:
                 self._end(local(name))
             if count % _LOOK == 0 and self._budget.spent(f"{count} elements"):
                 break
-        self._end("p")
+        for _ in range(len(self._around) + 1):  # where the time is over
+            self._end("p")
         return self._title
 
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
@@ -84,6 +86,9 @@ class _Part:
             self._skip += 1
         elif name in _SEPARATORS:
             self._line.append(_SEPARATORS[name])
+        elif name == "p":
+            self._around.append((self._line, self._is_heading, self._link))
+            self._line, self._is_heading, self._link = [], False, None
         elif name == "pstyle":
             self._is_heading = next(iter(attributes.values()), "") in self._headings
         elif name == "hyperlink":
@@ -117,6 +122,6 @@ class _Part:
             if self._is_heading and line.strip():
                 self._budget.headings.append(" ".join(line.split()))
                 self._title = self._title or line
-            self._line, self._is_heading, self._link = [], False, None
+            self._line, self._is_heading, self._link = self._around.pop() if self._around else ([], False, None)
         elif name == "tc":
             self._budget.text("\t")

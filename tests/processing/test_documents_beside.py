@@ -1,0 +1,104 @@
+"""What stands beside the text of a document, or in the middle of it: notes, text boxes, diagrams, comments, files attached."""
+
+from __future__ import annotations
+
+import pytest
+
+from larm.processing.apart.child import found_in
+from larm.processing.apart.protocol import OPEN, PDF, SHEET, SLIDES, WORD, Found, Request
+from tests.processing.office_files import docx, odt, pdf, pptx, unzipped, xlsx, zipped
+
+_DIAGRAM = "<dgm:dataModel><dgm:pt><dgm:t><a:p><a:r><a:t>Step</a:t></a:r></a:p></dgm:t></dgm:pt></dgm:dataModel>"
+_CHART = (
+    "<c:chart><c:title><a:p><a:r><a:t>Yield</a:t></a:r></a:p></c:title><c:cat><c:strCache><c:pt><c:v>Barley</c:v></c:pt>"
+    "</c:strCache></c:cat><c:val><c:numCache><c:pt><c:v>17</c:v></c:pt></c:numCache></c:val></c:chart>"
+)
+_MIMETYPE = "application/vnd.oasis.opendocument.text"
+
+
+def found(kind: str, body: bytes) -> Found:
+    return found_in(Request(kind, body, 30.0, 1_000_000, 400_000_000))
+
+
+def words(kind: str, body: bytes) -> list[str]:
+    return found(kind, body).text.split()
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "folder"), [(WORD, docx(), "word"), (SLIDES, pptx(), "ppt"), (SHEET, xlsx(), "xl")], ids=lambda each: ""
+)
+@pytest.mark.parametrize(
+    ("part", "text", "said"),
+    [
+        ("diagrams/data1.xml", _DIAGRAM, ["Step"]),
+        ("charts/chart2.xml", _CHART, ["Yield", "Barley"]),
+        ("drawings/drawing1.xml", "<xdr:sp><a:p><a:r><a:t>Bo</a:t></a:r><a:r><a:t>xed</a:t></a:r></a:p></xdr:sp>", ["Boxed"]),
+        ("comments/modernComment_1_0.xml", "<p188:cm><a:p><a:r><a:t>Really?</a:t></a:r></a:p></p188:cm>", ["Really?"]),
+        (
+            "comments/comment1.xml",
+            "<p:cmLst><p:cm><p:text>Why</p:text></p:cm><p:cm><p:text>not</p:text></p:cm></p:cmLst>",
+            ["Why", "not"],
+        ),
+        ("threadedComments/threadedComment1.xml", "<x><threadedComment><text>Agreed</text></threadedComment></x>", ["Agreed"]),
+    ],
+)
+def test_parts_with_words_of_their_own(kind: str, body: bytes, folder: str, part: str, text: str, said: list[str]) -> None:
+    assert words(kind, zipped(unzipped(body) | {f"{folder}/{part}": text})) == words(kind, body) + said
+
+
+def test_a_text_box_in_a_paragraph() -> None:
+    """Its paragraphs stand within that one, which is whole without them."""
+    parts = unzipped(docx())
+    inner = "".join(f"<w:p><w:r><w:t>{each}</w:t></w:r></w:p>" for each in ("inner", "too"))
+    box = f"<w:r><w:pict><w:txbxContent>{inner}</w:txbxContent></w:pict></w:r>"
+    parts["word/document.xml"] = f"<w:document><w:p><w:r><w:t>out</w:t></w:r>{box}<w:r><w:t>er</w:t></w:r></w:p></w:document>"
+    assert found(WORD, zipped(parts)).text.splitlines()[:3] == ["inner", "too", "outer"]
+
+
+_CELL = "<table:table><table:table-row><table:table-cell>{}</table:table-cell></table:table-row></table:table>"
+
+
+@pytest.mark.parametrize(
+    "within",
+    [
+        "<text:note><text:note-citation>1</text:note-citation><text:note-body>{}</text:note-body></text:note>",
+        "<office:annotation><dc:creator>me</dc:creator>{}</office:annotation>",
+        "<draw:frame><draw:text-box>{}</draw:text-box></draw:frame>",
+        f"<draw:frame><draw:text-box>{_CELL}</draw:text-box></draw:frame>",
+    ],
+    ids=["note", "comment", "box", "table"],
+)
+def test_what_stands_in_the_middle_of_a_paragraph(within: str) -> None:
+    inner = within.format("<text:p>something else</text:p>")
+    content = f"<office:text><text:p>out{inner}er</text:p><text:p>next</text:p></office:text>"
+    lines = found(OPEN, zipped({"content.xml": content}, _MIMETYPE)).text.splitlines()
+    assert [line.strip() for line in lines if line.strip()] == ["something else", "outer", "next"]
+
+
+def test_headers_footers_and_objects_of_open_document() -> None:
+    styles = (
+        "<office:document-styles><office:styles><text:p>never</text:p></office:styles><office:master-styles><style:master-page>"
+        "<style:header><text:p>Letter head</text:p></style:header><style:footer><text:p>Bank</text:p></style:footer>"
+        "<draw:frame><text:p>Click to edit</text:p></draw:frame></style:master-page></office:master-styles>"
+        "</office:document-styles>"
+    )
+    chart = "<office:chart><chart:title><text:p>Yield</text:p></chart:title></office:chart>"
+    parts = unzipped(odt()) | {"styles.xml": styles, "Object 1/content.xml": chart}
+    assert words(OPEN, zipped(parts, _MIMETYPE)) == [*words(OPEN, odt()), "Letter", "head", "Bank", "Yield"]
+
+
+def noted(*annotations: str) -> bytes:
+    text = pdf("T", ["Page"]).decode("latin-1").replace("/Annots[]", f"/Annots[{''.join(annotations)}]")
+    return text[: text.rindex("startxref")].encode("latin-1")  # the places are wrong: made anew
+
+
+@pytest.mark.parametrize("kind", ["Text", "Highlight", "Underline", "StrikeOut", "Stamp", "Caret", "Square", "Ink"])
+def test_what_readers_have_noted_on_a_pdf(kind: str) -> None:
+    note = f"<</Type/Annot/Subtype/{kind}/Rect[40 90 400 120]/Contents(I doubt it)>>"
+    window = "<</Type/Annot/Subtype/Popup/Rect[40 90 400 120]/Contents(twice)>>"
+    assert words(PDF, noted(note, window)) == ["Page", "I", "doubt", "it"]
+
+
+def test_links_of_a_pdf_to_the_file_beside_it() -> None:
+    link = "<</Type/Annot/Subtype/Link/Rect[40 690 400 720]/A<</S/GoToR/F(part 2#b.pdf)/D[0/Fit]>>>>"
+    assert found(PDF, noted(link)).links == (("part%202%23b.pdf", "Page"),)
