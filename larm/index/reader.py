@@ -5,7 +5,6 @@ Used by `larm.search` on one thread. Works while a crawl is writing: `reload` sh
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 
@@ -189,10 +188,7 @@ class IndexReader:
         parts = {}
         for name, query in found.parts.items():
             self._retrieval.words.context.deadline.check()
-            try:
-                parts[name] = float(json.loads(query.explain(self._searcher, candidate.address).to_json())["value"])
-            except ValueError:  # so tantivy says that the page is not found
-                continue
+            parts[name] = schema.score_of(query, self._searcher, candidate.address)
         return {name: value for name, value in parts.items() if value}
 
     @property

@@ -21,6 +21,7 @@ from larm.index.defined import SIGN, together
 from larm.index.feedback import Feedback
 from larm.index.meta_words import meta_word
 from larm.index.names import Anchors
+from larm.index.nearness import Near, best, in_order
 from larm.index.schema import total
 from larm.index.tree import Node, Phrase, Word, loosened, split, wanted
 from larm.index.word_queries import Sought, WordQueries
@@ -94,20 +95,26 @@ class Retrieval:
         if anchors is not None and self._settings.anchors:
             called = anchors.find(units, self.words.statistics.languages, self._settings.other_forms)
             called = {page: self._settings.anchors * score for page, score in _agreeing(called, units)}
-        parts = self._parts(units, called)
+        near = self._near(units)
+        parts = self._parts(units, called, near)
         if condition is not None:
             parts["conditions"] = condition
         asked = any(True for _ in wanted(conditions))
         every = self._all(units, condition, asked=asked)
-        having = self._of_all(units, parts, limit, offset) if every is not None else NOTHING
-        query = self._query(units, parts, condition, enough=asked and not having.complete)
+        having = self._of_all(units, parts, near, limit, offset) if every is not None else NOTHING
+        enough = asked and not having.complete
+        query = self._query(units, parts, condition, enough=enough)
         self.words.context.deadline.check()
         if having.complete >= _MANY and not offset and _are_two_words(units):
             found = self._of_either(units, parts, having, limit)
             return found._replace(called=called, every=every, unknown=unknown, matching=query)
-        result = self._searcher.search(query, limit=max(1, limit), offset=offset)
-        complete = total(result) if every is None else having.complete
-        candidates = self._candidates(result.hits)
+
+        def any_of(parts: Mapping[str, tantivy.Query]) -> tantivy.Query:
+            return self._query(units, parts, condition, enough=enough)
+
+        hits, matching = best(self._searcher, any_of, parts, near, limit=limit, offset=offset)
+        complete = matching if every is None else having.complete
+        candidates = self._candidates(hits)
         shared = self._shared(units, query, () if offset else candidates)
         if shared is not None:
             parts["what the best pages share"] = shared
@@ -115,20 +122,24 @@ class Retrieval:
             hits = self._searcher.search(both, limit=max(1, limit), offset=offset, count=False).hits
             candidates = self._candidates(hits)
         pages = {each.page for each in candidates} if every is None else having.having_all
-        return Retrieved(complete, total(result), candidates, units, called, parts, pages, every, unknown, query)
+        return Retrieved(complete, matching, candidates, units, called, parts, pages, every, unknown, query)
 
-    def _of_all(self, units: Sequence[Sought], parts: Mapping[str, tantivy.Query], limit: int, offset: int) -> Retrieved:
+    def _of_all(
+        self, units: Sequence[Sought], parts: Mapping[str, tantivy.Query], near: Mapping[str, Near], limit: int, offset: int
+    ) -> Retrieved:
         """The same, of pages that have all words alone."""
         needed = [each for each in units if not each.common] or list(units)
         always = {"has " + each.unit.name: self._settings.coverage * each.weight for each in needed}
         musts = {"conditions", *("word " + each.unit.name for each in needed)}
-        query = tantivy.Query.boolean_query(
-            [(_MUST if name in musts else _SHOULD, part) for name, part in parts.items() if name not in always]
-        )
-        result = self._searcher.search(query, limit=max(1, limit), offset=offset)
-        found = self._candidates(result.hits, sum(always.values()))
-        pages = {each.page for each in found}
-        return Retrieved(total(result), total(result), found, units, {}, parts, pages)
+
+        def query(parts: Mapping[str, tantivy.Query]) -> tantivy.Query:
+            return tantivy.Query.boolean_query(
+                [(_MUST if name in musts else _SHOULD, part) for name, part in parts.items() if name not in always]
+            )
+
+        hits, matching = best(self._searcher, query, parts, near, limit=limit, offset=offset)
+        found = self._candidates(hits, sum(always.values()))
+        return Retrieved(matching, matching, found, units, {}, parts, {each.page for each in found})
 
     def _of_either(self, units: Sequence[Sought], parts: Mapping[str, tantivy.Query], both: Retrieved, limit: int) -> Retrieved:
         """The same of two words, of which ``both`` has the pages that have both: also those that have one, or that are called
@@ -144,8 +155,8 @@ class Retrieval:
             pages += total(result)
             for each in self._candidates(result.hits, always):  # of one that has both, this is not all of its score
                 found.setdefault(each.page, each)
-        best = sorted(found.values(), key=lambda each: (-each.score, each.address.segment_ord, each.address.doc))
-        return both._replace(total=pages, candidates=best[:limit])
+        ordered = sorted(found.values(), key=lambda each: in_order((each.score, each.address)))
+        return both._replace(total=pages, candidates=ordered[:limit])
 
     def newest(self, found: Retrieved, limit: int, offset: int = 0) -> Retrieved:
         """The same pages, those that changed last first; only those with all words, if there are such: some word, and that
@@ -191,7 +202,9 @@ class Retrieval:
         sought = [*units, *self.words.seek(wanted(conditions))]
         forms = [form.word for each in sought for word in each.unit.words for form in self.words.forms.of(word)]
         if self._settings.feedback and self._feedback.is_for(units):
-            query = self._query(units, self._parts(units, {}), self._compiler.compile(conditions), enough=False)
+            query = self._query(
+                units, self._parts(units, {}, self._near(units)), self._compiler.compile(conditions), enough=False
+            )
             forms += self._feedback.likely(units, self._candidates(self._searcher.search(query, limit=_SHARING).hits))
         return list(dict.fromkeys(forms))
 
@@ -226,7 +239,12 @@ class Retrieval:
         query = self._compiler.compile(tree)
         return 0 if query is None else total(self._searcher.search(query, limit=1))
 
-    def _parts(self, units: Sequence[Sought], called: Mapping[int, float]) -> dict[str, tantivy.Query]:
+    def _near(self, units: Sequence[Sought]) -> dict[str, Near]:
+        return {f"near {number}": each for number, each in enumerate(self.words.near(units), 1)}
+
+    def _parts(
+        self, units: Sequence[Sought], called: Mapping[int, float], near: Mapping[str, Near]
+    ) -> dict[str, tantivy.Query]:
         """Each is found or not, and adds to the score if it is."""
         query, settings = tantivy.Query, self._settings
         parts = {"word " + each.unit.name: each.query for each in units}
@@ -235,7 +253,7 @@ class Retrieval:
                 name = "has " + each.unit.name
                 parts[name] = query.const_score_query(each.query, settings.coverage * each.weight)
         parts |= {f"within {number}": within for number, within in enumerate(self.words.within(units), 1)}
-        parts |= {f"near {number}": near for number, near in enumerate(self.words.near(units), 1)}
+        parts |= {name: each.query for name, each in near.items()}
         names = {each.unit.typed: each.weight for each in units if len(each.unit.words) > 1}
         names |= dict.fromkeys(together([each.unit.typed for each in units]), sum(each.weight for each in units))
         for name, weight in names.items():

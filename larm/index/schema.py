@@ -6,6 +6,7 @@ only `add_unsigned` is right.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -74,3 +75,11 @@ def index_exists(path: Path) -> bool:
 def total(result: tantivy.SearchResult) -> int:
     """How many documents match; tantivy's stubs have forgotten it."""
     return int(result.count)  # type: ignore[attr-defined]
+
+
+def score_of(query: tantivy.Query, searcher: tantivy.Searcher, address: tantivy.DocAddress) -> float:
+    """Of one document, 33 us; 0 where the query does not match it."""
+    try:
+        return float(json.loads(query.explain(searcher, address).to_json())["value"])
+    except ValueError:  # so tantivy says that it does not
+        return 0.0

@@ -21,6 +21,7 @@ from larm.index import fields
 from larm.index.accents import accented
 from larm.index.analysis import Analyzer
 from larm.index.forms import Form, Forms
+from larm.index.nearness import Near
 from larm.index.query_context import QueryContext
 from larm.index.schema import total
 from larm.index.scripts import is_unspaced
@@ -37,6 +38,8 @@ _PREFIXING = "\u0590"
 _TYPED_ALONE = frozenset((fields.URL_WORDS, fields.DESCRIPTION, fields.OTHER))
 """Where other forms are not looked for: there they say little, and menus have many of them."""
 _NEAR_IN = (fields.TITLE, fields.HEADINGS, fields.MAIN)
+_MOST_BM25 = 2.3
+"""What BM25 gives at most for a word as rare as 1, and a little more: pages that are deleted may count for tantivy."""
 _MOST_LIKE = 50
 """Words that a pattern stands for."""
 _SCANNED = 3_000
@@ -180,7 +183,7 @@ class WordQueries:
         found = [(self._sought(Unit((word,), word), self._weights).query, weight) for word, weight in weights.items()]
         return [tantivy.Query.boost_query(query, weight) for query, weight in found]
 
-    def near(self, units: Sequence[Sought]) -> list[tantivy.Query]:
+    def near(self, units: Sequence[Sought]) -> list[Near]:
         """Neighbours of the query that stand near each other in a page: words next to each other mean more than both alone."""
         settings = self._settings
         if not settings.proximity:
@@ -193,13 +196,8 @@ class WordQueries:
                 own = sum(self.statistics.rarity(n) for n in (self.statistics.frequency(field, word) for word in pair) if n)
                 if self._weights[field] and all(self.statistics.frequency(field, word) for word in pair) and own:
                     query = tantivy.Query.phrase_query(self._schema, field, list(pair), slop=settings.proximity_slop)
-                    weight = (
-                        settings.proximity
-                        * self._weights[field]
-                        * (one.weight * one.folded + other.weight * other.folded)
-                        / own
-                    )
-                    queries.append(tantivy.Query.boost_query(query, weight))
+                    weight = settings.proximity * self._weights[field] * (one.weight * one.folded + other.weight * other.folded)
+                    queries.append(Near(tantivy.Query.boost_query(query, weight / own), _MOST_BM25 * weight, field))
         return queries
 
     def _sought(self, unit: Unit, weights: Mapping[str, float]) -> Sought:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 _MAX_AGE = re.compile(r"""(?:^|,)\s*max-age\s*=\s*"?([0-9]+)""", re.IGNORECASE)
 _NEVER = re.compile(r"(?:^|,)\s*no-(?:store|cache)\s*(?:,|$)", re.IGNORECASE)
@@ -17,20 +18,18 @@ def current_until(headers: Mapping[str, str], now: int) -> int:
     control = headers.get("cache-control", "")
     if _NEVER.search(control):
         return 0
-    if found := _MAX_AGE.search(control):
-        seconds = min(int(found[1][:12]), _FURTHEST) - _number(headers.get("age", ""))
-    elif "expires" in headers:
-        ends = date(headers["expires"])
-        seconds = int(ends - (date(headers.get("date", "")) or now)) if ends else 0
-    else:
+    found, expires = _MAX_AGE.search(control), headers.get("expires", "")
+    if not (found or expires):
         return 0
-    return now + min(seconds, _FURTHEST) if seconds > 0 else 0
+    made = date(headers.get("date", "")) or now
+    lifetime = int(found[1][:12]) if found else int((date(expires) or made) - made)
+    age = headers.get("age", "")
+    old = max(int(age[:12]) if age.isascii() and age.isdigit() else 0, int(now - made), 0)  # a cache may have kept it
+    seconds = min(lifetime, _FURTHEST) - old
+    return now + seconds if seconds > 0 else 0
 
 
-def _number(text: str) -> int:
-    return int(text[:12]) if text.isascii() and text.isdigit() else 0
-
-
+@lru_cache(maxsize=1_000)
 def date(text: str) -> float:
     """Of a header, in seconds since 1970; 0 where it is none, as in ``Expires: 0``."""
     import email.utils  # 2 ms of the start, for what is seldom seen

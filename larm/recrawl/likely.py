@@ -9,7 +9,6 @@ detection using sampling, 2002). What a sitemap claims counts by how often such 
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
 from larm.recrawl.freshness import date
 from larm.recrawl.page_book import PageRow
@@ -72,8 +71,5 @@ def _observed(row: PageRow) -> tuple[float, float]:
     """Changes that were seen, and the seconds for which they would have been: also before, as its server says."""
     past = row.past or _NOTHING
     since = past.since or row.fetched
-    begun = min(since, _date(row.known.last_modified) or since)
+    begun = min(since, date(row.known.last_modified) or since)
     return (past.changes if row.stored else 0.0), float(min(max(row.fetched - begun, 0), _OLDEST))
-
-
-_date = lru_cache(maxsize=1_000)(date)
