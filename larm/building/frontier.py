@@ -174,11 +174,11 @@ def _go_on(ground: Ground, mission: Mission, frontier: Frontier) -> None:
 def _at_hosts(ground: Ground, mission: Mission, frontier: Frontier) -> int:
     """What waits there; where nothing has changed since a run that ended well, no record is read for that."""
     file, header, settings = ground.state.file, ground.header, ground.settings
-    as_before = not (mission.again or settings.crawl.parked or header is None) and settings.frontier.order == "breadth-first"
+    as_before = not (settings.crawl.parked or header is None) and settings.frontier.order == "breadth-first"
     if as_before and header is not None and ground.sealing.found.holds(ground.directory / QUEUES / DATABASE):
         standing = file.standing(header)
         if standing is not None and standing.rules == frontier.rules:
-            return resumption.go_on(frontier.turns, frontier.guard, standing)
+            return resumption.go_on(frontier.turns, frontier.guard, standing, revive=mission.again)
     return resumption.load_all(frontier.turns, frontier.guard, file.host_rows(), revive=mission.again)
 
 

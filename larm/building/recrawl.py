@@ -26,16 +26,14 @@ def recrawl_of(ground: Ground, mission: Mission, frontier: Frontier, notes: list
         notes.append,
         ground.normalizer.parse,
         wall=ground.shared.clock.wall,
-        state=ground.header.parts.get(Recrawl.name, {}) if ground.header else {},
+        state=None if mission.again or ground.header is None else ground.header.parts.get(Recrawl.name, {}),
     )
 
 
-def _asked_again(mission: Mission, frontier: Frontier) -> list[URLMessage] | None:
-    """The start URLs of a revisit; None: there is none, or an earlier run has begun it."""
-    if not mission.again:
-        return None
-    waits = frontier.book.waits  # else it may be among what waits there
-    return [URLMessage(url) for url in mission.urls if not waits(url.host)]
+def _asked_again(mission: Mission, frontier: Frontier) -> list[URLMessage]:
+    """The start URLs of a revisit; where it begins, without those that wait at their hosts still."""
+    waits = frontier.book.waits
+    return [URLMessage(url) for url in mission.urls if not (mission.again and waits(url.host))]
 
 
 def cycle_of(ground: Ground, mission: Mission) -> int:

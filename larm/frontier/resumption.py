@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from itertools import chain
 
 from larm.frontier.guard import Guard
+from larm.frontier.host import Host
 from larm.frontier.saved_host import LONGEST_WAIT
 from larm.frontier.standing import Standing
 from larm.frontier.totals import Sums, sums_of
@@ -47,10 +48,11 @@ def standing_of(turns: Turns, guard: Guard | None, rules: int, waiting: int) -> 
         )
 
 
-def go_on(turns: Turns, guard: Guard | None, standing: Standing) -> int:
+def go_on(turns: Turns, guard: Guard | None, standing: Standing, *, revive: bool = False) -> int:
     """With what `standing_of` said at the end of the last run; returns the messages that keep the crawl going.
 
-    The last process may have asked any host just before its end, so none is asked before its delay is over.
+    The last process may have asked any host just before its end, so none is asked before its delay is over. ``revive``: see
+    `load_all`.
     """
     book, places, totals = turns.book, turns.places, turns.totals
     with book.lock:
@@ -68,9 +70,11 @@ def go_on(turns: Turns, guard: Guard | None, standing: Standing) -> int:
         later = ((max(now + min(at - wall, LONGEST_WAIT), first), key) for at, key in standing.later)
         places.restore(chain(ready, later))
         waiting = standing.counted
-        for key in standing.special:
+        for key in dict.fromkeys((*standing.special, *(standing.shut if revive else ()))):
             host = book.get_locked(key)
             before = sums_of(host)
+            if revive:
+                _revive_locked(turns, host)
             if guard is not None:
                 guard.resume_locked(host)
             waiting += totals.settle(before, sums_of(host))
@@ -87,9 +91,8 @@ def load_all(turns: Turns, guard: Guard | None, keys: Iterable[str], *, revive: 
     with book.lock:
         now = turns.clock.monotonic()
         for host in book.load(keys):
-            if host.dormant and revive:
-                host.dormant, host.next_start = False, 0.0
-                book.changed_locked(host)
+            if revive:
+                _revive_locked(turns, host)
             if guard is not None:
                 guard.resume_locked(host)
             turns.place_locked(host, now)
@@ -97,3 +100,9 @@ def load_all(turns: Turns, guard: Guard | None, keys: Iterable[str], *, revive: 
             book.keep_locked(host)
             waiting += turns.totals.settle(Sums(), sums_of(host))
         return waiting + book.mail.waiting
+
+
+def _revive_locked(turns: Turns, host: Host) -> None:
+    if host.dormant:
+        host.dormant, host.next_start = False, 0.0
+        turns.book.changed_locked(host)

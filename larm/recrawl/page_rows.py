@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import NamedTuple
 
 from larm.kit.disk.record_table import RecordTable
 from larm.recrawl.page_book import PageRow, decode_row, part_of
@@ -26,6 +27,14 @@ def cut_pages(path: Path) -> dict[str, tuple[int, int]]:
             count, largest = found.get(name, (0, 0))
             found[name] = count + 1, max(limit, largest)
     return found
+
+
+class Written(NamedTuple):
+    """A row, and when it was written."""
+
+    key: int
+    generation: int
+    row: PageRow
 
 
 class PageRows:
@@ -82,9 +91,19 @@ def page_rows(path: Path, *, left: bool = False) -> Iterator[tuple[int, PageRow]
 
 def page_batches(path: Path, *, read_only: bool = False, left: bool = False) -> Iterator[list[tuple[int, PageRow]]]:
     """As `page_rows`, some at a time. Not ``read_only``: by a connection as the run of the crawl itself has."""
+    for batch in written(path, read_only=read_only):
+        yield [(each.key, each.row) for each in batch if left or not each.row.left]
+
+
+def written(path: Path, after: int = -1, *, read_only: bool = False) -> Iterator[list[Written]]:
+    """All rows with fingerprints higher than ``after``, also of hosts that have left."""
     with closing(RecordTable(path, read_only=read_only)) as table:
-        last = -1
-        while records := table.after(last, _BATCH):
-            last = records[-1].key
-            rows = [(each.key, decode_row(each.data, path)) for each in records]
-            yield [(key, row) for key, row in rows if left or not row.left]
+        while records := table.after(after, _BATCH):
+            after = records[-1].key
+            yield [Written(each.key, each.generation, decode_row(each.data, path)) for each in records]
+
+
+def generation_of(path: Path) -> int:
+    """That of the last rows that were written. Raises StorageError."""
+    with closing(RecordTable(path)) as table:
+        return table.generation

@@ -1,11 +1,13 @@
 """Revisit: the pages to ask for again, and, at the end, which of them are to be forgotten (LARM-121).
 
-`Recrawl.due` runs on the main thread before the river flows, `Recrawl.gone` on that of the last checkpoint, after the river
-has run dry and the page book was committed.
+What it asks for comes from `Recrawl.more`, in parts: the first one on the main thread before the river flows, the next ones on
+the thread that saves checkpoints, while it flows. So a revisit of a million pages begins at once, and a checkpoint knows how
+far it has come. `Recrawl.gone` runs on the thread of the last checkpoint, after the river has run dry and the page book was
+committed.
 
 A revisit that asks for a share of the pages has three rounds: start URLs and sitemaps; a sample, which tells what has changed
-where, and whether sitemaps are right; the pages that have most likely changed (`larm.recrawl.likely`). The next one comes from
-`Recrawl.more`, on the thread that saves checkpoints, when the river has run dry.
+where, and whether sitemaps are right; the pages that have most likely changed (`larm.recrawl.likely`). The next one comes when
+the river has run dry.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
@@ -29,12 +32,14 @@ from larm.model.message import UNKNOWN, URLMessage, as_whole
 from larm.model.url import BadUrl, Url
 from larm.recrawl.likely import Likely
 from larm.recrawl.page_book import PageRow
-from larm.recrawl.page_rows import page_batches
+from larm.recrawl.page_rows import PageRows, Written, generation_of, page_batches, written
 
 _BATCH = 1000
 _SAMPLE = 0.2
 """Of the pages that are asked for, those that are chosen by chance: enough of them to tell folders of some ten pages apart."""
-_FIRST, _SAMPLED, _ALL = 1, 2, 3
+_PART = 20
+"""Batches of the first round that are put into the river between two checkpoints: more than come out of it."""
+_BEGUN, _FIRST, _SAMPLED, _ALL = range(4)
 _SITEMAP = re.compile(r"sitemap[^/]*\.(xml|txt)(\.gz)?$", re.IGNORECASE)
 _SKEW = 60.0
 """Seconds by which a clock may be set back while a revisit runs."""
@@ -44,9 +49,17 @@ class _Begun(msgspec.Struct, frozen=True):
     """What the header has of it."""
 
     round: int = _ALL
-    """The last one that was begun."""
+    """The last one that is in the river; `_BEGUN`: a part of the first."""
     at: int = 0
     """Wall time of the first one."""
+    generation: int = 0
+    """Of the page book, then."""
+    whole: bool = False
+    """Of the demand, then."""
+    after: int = -1
+    """Of the first round, pages up to this fingerprint are in the river; -1: nothing is."""
+    current: int = 0
+    """Of these, those that were not asked for, as their servers say."""
 
 
 class _Counted(NamedTuple):
@@ -82,41 +95,56 @@ class Recrawl:
     def __init__(
         self,
         path: Path,
-        starts: Sequence[URLMessage] | None,
+        starts: Sequence[URLMessage],
         demand: Demand,
         note: Callable[[str], None],
         parse: Callable[[str], Url],
         *,
         wall: Callable[[], float] = lambda: 0.0,
-        state: Mapping[str, Any] = MappingProxyType({}),
+        state: Mapping[str, Any] | None = None,
     ) -> None:
-        """``path``: the page book. ``note`` takes lines for people. ``parse`` makes Urls from text. ``wall``: the time, as the
-        page book has it. ``state``: what the last run `cut`.
+        """``path``: the page book. ``starts`` are asked for even if they were never stored. ``note`` takes lines for people.
+        ``parse`` makes Urls from text. ``wall``: the time, as the page book has it.
 
-        ``starts`` are asked for even if they were never stored; None: the revisit has begun in an earlier run.
+        ``state``: what an earlier run of the revisit has `cut`; None: it begins now.
         """
         # constant after construction
         self._path = path
         self._starts = starts
-        self._demand = demand._replace(share=1.0) if demand.whole else demand
         self._note = note
         self._parse = parse
         self._wall = wall
         self._now = wall()
         # replaced in a step of the gate
-        self._begun = msgspec.convert(state, _Begun)
-        if starts is not None:
-            self._begun = _Begun(_ALL if self._demand.share == 1 else _FIRST, int(self._now))
+        if state is None:
+            self._begun = _Begun(_BEGUN, int(self._now), generation_of(path), demand.whole)
+        else:
+            self._begun = msgspec.convert(state, _Begun)
+        # constant after construction
+        demand = demand._replace(whole=demand.whole or self._begun.whole)
+        self._demand = demand._replace(share=1.0) if demand.whole else demand
 
     # -- the rounds
 
     @property
+    def begins(self) -> bool:
+        """Not all of the first round is in the river."""
+        return self._begun.round == _BEGUN
+
+    @property
     def goes_on(self) -> bool:
-        """When the river has run dry, there is one more round."""
+        """There is more to come, at the latest when the river has run dry."""
         return self._begun.round < _ALL
 
-    def more(self) -> tuple[Iterator[list[URLMessage]], int]:
-        """The next round, in batches, and its number for `go_on`. The page book must have been committed."""
+    def more(self) -> Iterator[tuple[list[URLMessage], _Begun]]:
+        """What comes next, in batches, each with what `go_on` is to be told when it is in the river.
+
+        Unless it `begins` this is a round, which has to come into the river between two checkpoints; the page book must have
+        been committed.
+        """
+        return islice(self._first(), _PART) if self.begins else self._next()
+
+    def _next(self) -> Iterator[tuple[list[URLMessage], _Begun]]:
         counted = self._count()
         room = math.ceil(self._demand.share * counted.known)
         size, number = room - counted.asked, _ALL
@@ -129,11 +157,14 @@ class Recrawl:
                 self._note(
                     f"{pages} not asked for: recrawl.share is {self._demand.share:.4g} (-s recrawl.share=1 asks for all)"
                 )
-        return self._batches((key, row) for key, row in self._candidates() if key in chosen), number
+        rows = ((key, row) for key, row in self._candidates() if key in chosen)
+        while some := list(islice(rows, _BATCH)):
+            yield self._asked_for(some), self._begun
+        yield [], msgspec.structs.replace(self._begun, round=number)
 
-    def go_on(self, number: int) -> None:
-        """All of the round of this number is in the river. In a step of the gate, before the next checkpoint."""
-        self._begun = msgspec.structs.replace(self._begun, round=number)
+    def go_on(self, reached: _Begun) -> None:
+        """The batch that came with this is in the river. In the same step of the gate."""
+        self._begun = reached
 
     def cut(self, *, last: bool) -> object:  # noqa: ARG002  of the seam
         """See `larm.seams.Stateful`."""
@@ -141,10 +172,6 @@ class Recrawl:
 
     def saved(self) -> None:
         """See `larm.seams.Stateful`."""
-
-    def _batches(self, rows: Iterator[tuple[int, PageRow]]) -> Iterator[list[URLMessage]]:
-        while some := list(islice(rows, _BATCH)):
-            yield self._asked_for(some)
 
     def _rows(self) -> Iterator[tuple[int, PageRow]]:
         """Pages that there were before, and that may have changed. What came later than now came by a clock that was ahead."""
@@ -185,39 +212,45 @@ class Recrawl:
         chances = ((likely.chance(row), key) for key, row in self._candidates())
         return {key for _, key in heapq.nlargest(max(size, 0), chances)}
 
-    def _is_due(self, row: PageRow) -> bool:
-        """In the first round."""
-        if self.goes_on:
-            known = row.past.sitemap if row.past else _may_be_sitemap(row)
-            return known or bool(row.cuts and may_be_whole(row.cuts, self._demand.limits))
-        return not self._is_current(row)
-
-    def due(self) -> Iterator[list[URLMessage]]:
-        """All pages that are known, but those that are current, in batches; nothing where the frontier has them already.
-
-        Where a share of them is to be asked for, those of the first round.
+    def _first(self) -> Iterator[tuple[list[URLMessage], _Begun]]:
+        """All pages that are known, but those that are current; where a share of them is to be asked for, those of the first
+        round. From where it has come on; at first the start URLs.
         """
-        if self._starts is None:
-            return
-        left = {message.url.fingerprint: message for message in self._starts}
-        current = 0
-        for batch in page_batches(self._path):
-            old = [(key, row) for key, row in batch if not row.only_moved and (key in left or self._is_due(row))]
-            current += 0 if self.goes_on else sum(not row.only_moved for _, row in batch) - len(old)
-            if self.goes_on:  # a sitemap of which an earlier larm did not note that it is one tells it by coming whole
-                old = [
-                    (key, msgspec.structs.replace(row, known=as_whole(row.known)) if _may_be_sitemap(row) else row)
-                    for key, row in old
-                ]
-            messages = self._asked_for(old)
-            for message in messages:
-                left.pop(message.url.fingerprint, None)
-            yield messages
-        if current:
+        begun, starts = self._begun, {message.url.fingerprint: message for message in self._starts}
+        some = self._demand.share < 1
+        if begun.after < 0:
+            begun = msgspec.structs.replace(begun, after=0)
+            with closing(PageRows(self._path)) as book:
+                found = book.kept([*starts], left=False).items()
+            old = [(key, row) for key, row in found if not row.only_moved]
+            new = starts.keys() - {key for key, _ in old}
+            yield [*self._again(old), *(msgspec.structs.replace(starts[key], known=UNKNOWN) for key in new)], begun
+        for batch in written(self._path, begun.after):
+            there = [each for each in batch if not (each.row.left or each.row.only_moved or self._is_of_now(each))]
+            old = [(key, row) for key, _, row in there if key not in starts]
+            due = [(key, row) for key, row in old if (_is_sitemap(row) if some else not self._is_current(row))]
+            current = begun.current + (0 if some else len(old) - len(due))
+            begun = msgspec.structs.replace(begun, after=batch[-1].key, current=current)
+            yield self._again(due), begun
+        if current := begun.current:
             pages = "1 page was" if current == 1 else f"{current:,} pages were"
             self._note(f"{pages} not asked for, current as their servers say (recrawl.current: 0 asks for all)")
-        if left:
-            yield [msgspec.structs.replace(message, known=UNKNOWN) for message in left.values()]
+        yield [], msgspec.structs.replace(begun, round=_FIRST if some else _ALL)
+
+    def _is_of_now(self, each: Written) -> bool:
+        """It was asked for in this revisit. Within a second the time does not tell; nor is a sitemap's word an answer."""
+        past = each.row.past
+        asked = each.generation > self._begun.generation and each.row.last.asked >= self._begun.at
+        return asked and not (past is not None and past.claimed)
+
+    def _again(self, rows: Sequence[tuple[int, PageRow]]) -> list[URLMessage]:
+        """In the first round."""
+        if self._demand.share < 1:  # a sitemap of which an earlier larm did not note that it is one tells it by coming whole
+            rows = [
+                (key, msgspec.structs.replace(row, known=as_whole(row.known)) if _may_be_sitemap(row) else row)
+                for key, row in rows
+            ]
+        return self._asked_for(rows)
 
     def _is_current(self, row: PageRow) -> bool:
         if self._demand.whole or (row.cuts and may_be_whole(row.cuts, self._demand.limits)):
@@ -263,6 +296,10 @@ class Recrawl:
                     f"recrawl.most_gone ({self._demand.most_gone:g}) allows at once"
                 )
         return [visit for visits in lost.values() for visit in visits]
+
+
+def _is_sitemap(row: PageRow) -> bool:
+    return row.past.sitemap if row.past else _may_be_sitemap(row)
 
 
 def _may_be_sitemap(row: PageRow) -> bool:

@@ -153,9 +153,8 @@ class Crawl:
                 self._handler.put(self._agenda.starts)
         for batch in self._agenda.feed:
             self._handler.put(batch)
-        if self._agenda.recrawl is not None:
-            for batch in self._agenda.recrawl.due():
-                self._handler.put(batch)
+        while self._ask_again(dry=False) and self._member is not None:
+            continue  # hosts may move to other agents from the first moment on: all that is to be asked for goes with them
         if self._agenda.recrawl is not None or self._agenda.feed or self._agenda.starts:
             self._checkpointer.save()  # all or nothing: who is killed before begins anew
         self.steering.carry_out()  # what was ordered after the last checkpoint of a run that was killed
@@ -269,7 +268,7 @@ class Crawl:
                 self._checkpointer.save()
             give_back()
             self._reporter.tick()
-            if not (saved and dry and self._go_on()):
+            if not (saved and self._ask_again(dry=dry)):
                 self._look_for_the_end()
 
     def _look_for_the_end(self) -> None:
@@ -281,17 +280,17 @@ class Crawl:
             self.notes.append(waiting_sentence(far, self._clock.wall()))
             self._bell.ring(WAITING)
 
-    def _go_on(self) -> bool:
-        """The next round of a revisit, where there is one; all answers were in the checkpoint."""
+    def _ask_again(self, *, dry: bool) -> bool:
+        """The next part of a revisit, where there is one. ``dry``: all answers were in the last checkpoint."""
         recrawl = self._agenda.recrawl
-        if recrawl is None or not recrawl.goes_on:
+        if recrawl is None or not (recrawl.begins or (dry and recrawl.goes_on)):
             return False
-        batches, number = recrawl.more()
-        for batch in batches:
+        if not self._handler.keeps_up():
+            return True
+        for batch, reached in recrawl.more():
             with self._gate.step():
                 self._handler.put(batch)
-        with self._gate.step():
-            recrawl.go_on(number)  # no checkpoint has a part of the round: this thread saves them
+                recrawl.go_on(reached)
         self.steering.ask_again()
         return True
 

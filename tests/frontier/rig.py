@@ -229,9 +229,9 @@ class Rig:
         )
         new.fake = clock
         file.go_back(found[0] if found else None)
-        standing = file.standing(found[0]) if found and not (revisit or traps) else None
+        standing = file.standing(found[0]) if found and not traps else None
         if standing is not None:
-            new.tally.rise(resumption.go_on(new.turns, new.guard, standing))
+            new.tally.rise(resumption.go_on(new.turns, new.guard, standing, revive=revisit))
         else:
             new.tally.rise(resumption.load_all(new.turns, new.guard, file.host_rows(), revive=revisit))
         return new

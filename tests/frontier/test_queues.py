@@ -695,3 +695,18 @@ def test_broken_links_are_no_trouble_of_their_host(polite: Rig) -> None:
         polite.end(lease, status(404 if number % 2 else 410))
         assert polite.queues.seconds_to_next() == 1.0
         polite.fake.advance(1.0)
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_a_revisit_tries_hosts_that_were_given_up_and_reads_no_others(store: BlockStore, *, last: bool) -> None:
+    """Where the last run has ended well."""
+    rig = Rig(store, of(health=1))
+    rig.put("a/1", "a/2", "b/1", "c/1")
+    for lease in rig.queues.lease(9):
+        rig.end(lease, *([CONNECT] if lease.host == "a" else []))
+    rig.save(last=last)
+    new = rig.load(revisit=True)
+    assert set(new.book.in_memory()) == ({"a"} if last else {"a", "b", "c"})
+    assert (new.tally.value, new.turns.figures().given_up, new.turns.figures().uncounted) == (2, 0, 0)
+    assert [lease.host for lease in new.queues.lease(9)] == ["a"]
+    assert rig.load().turns.figures().given_up == 1

@@ -31,7 +31,7 @@ def test_what_no_checkpoint_knows_is_undone(tmp_path: Path) -> None:
     book = PageBook(tmp_path / "pages.db")
     book.open(position)
     assert recrawl(tmp_path).gone() == []
-    assert [message.known for batch in recrawl(tmp_path).due() for message in batch] == [UNKNOWN]
+    assert [message.known for batch, _ in recrawl(tmp_path).more() for message in batch] == [UNKNOWN]
     book.close()
 
 

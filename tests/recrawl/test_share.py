@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from larm.model.document import Document, Visit
-from larm.model.message import UNKNOWN, as_whole
+from larm.model.message import UNKNOWN, URLMessage, as_whole
 from larm.model.url import URLNormalizer
 from larm.recrawl.likely import Likely
 from larm.recrawl.page_book import PageBook, PageRow
@@ -63,23 +63,33 @@ class Crawl:
         self.store(msgspec.structs.replace(visit, document=Document("application/xml", lastmods=said)))
 
     def recrawl(self, share: float, *, resumed: object = None) -> Recrawl:
-        state = resumed if isinstance(resumed, dict) else {}
-        starts = [] if resumed is None else None
-        wall = self.clock.wall
-        return Recrawl(self.path, starts, Demand(share=share), self.notes.append, PARSE, wall=wall, state=state)
+        state = resumed if isinstance(resumed, dict) else None
+        return Recrawl(self.path, [], Demand(share=share), self.notes.append, PARSE, wall=self.clock.wall, state=state)
 
     def round(self, recrawl: Recrawl, *changed: str) -> list[str]:
         """The next one; the pages that it asks for are answered."""
-        batches, number = recrawl.more()
-        paths = [message.url.access.removeprefix(HOST) for batch in batches for message in batch]
-        recrawl.go_on(number)
+        first(recrawl)
+        paths = [message.url.access.removeprefix(HOST) for message in asked(recrawl)]
         for path in paths:
             self.answer(path, changed=path in changed)
         return paths
 
 
 def first(recrawl: Recrawl) -> list[str]:
-    return [message.url.access.removeprefix(HOST) for batch in recrawl.due() for message in batch]
+    """What it asks for before anything has come."""
+    messages: list[URLMessage] = []
+    while recrawl.begins:
+        messages += asked(recrawl)
+    return [message.url.access.removeprefix(HOST) for message in messages]
+
+
+def asked(recrawl: Recrawl) -> list[URLMessage]:
+    """The next part or round."""
+    messages: list[URLMessage] = []
+    for batch, reached in recrawl.more():
+        messages += batch
+        recrawl.go_on(reached)
+    return messages
 
 
 def test_pages_that_changed_before_and_the_folders_that_have_changed_come_first(tmp_path: Path) -> None:
@@ -180,7 +190,7 @@ def test_sitemaps_that_an_earlier_larm_did_not_mark_are_read_first_and_whole(tmp
     crawl = Crawl(tmp_path, ["/1", "/a/Sitemap-2.xml.gz", "/sitemap/x"])
     crawl.store(msgspec.structs.replace(page(f"{HOST}/map", "first"), referrer=f"{HOST}/robots.txt"))
     crawl.clock.advance(DAY)
-    messages = [message for batch in crawl.recrawl(0.5).due() for message in batch]
+    messages = asked(crawl.recrawl(0.5))
     assert {message.url.access.removeprefix(HOST) for message in messages} == {"/a/Sitemap-2.xml.gz", "/map"}
     assert all(message.known == as_whole(message.known or UNKNOWN) for message in messages)
     crawl.answer("/map", changed=False)
@@ -234,17 +244,16 @@ def test_later_rounds_ask_for_whole_pages_where_something_new_has_to_see_them(tm
     some = Crawl(tmp_path, ["/", "/1", "/2"])
     some.clock.advance(DAY)
     begun = some.recrawl(0.5)
-    list(begun.due())
+    first(begun)
     again = Recrawl(
         some.path,
-        None,
+        [],
         Demand(share=0.5, whole=True),
         some.notes.append,
         PARSE,
         wall=some.clock.wall,
         state=begun.cut(last=True),
     )
-    batches, _ = again.more()
-    known = [message.known for batch in batches for message in batch]
+    known = [message.known for message in asked(again)]
     assert len(known) == 3
     assert all(each is not None and each.digest < 0 and not each.etag for each in known)

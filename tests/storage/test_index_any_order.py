@@ -248,7 +248,7 @@ class Process:
     def begin_revisit(self) -> None:
         self.story.change()
         self.cycle, self.finished = self.cycle + 1, False
-        self.due = {message.url.access[14:]: message.known for batch in self.recrawl().due() for message in batch}
+        self.due = {message.url.access[14:]: message.known for batch, _ in self.recrawl().more() for message in batch}
         self.save()
 
     def recrawl(self) -> Recrawl:

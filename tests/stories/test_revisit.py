@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from larm.building.wiring import build_crawl
+from larm.recrawl import page_rows, revisit
 from larm.river.crawl import Ending
 from larm.search.searcher import IndexSearcher
 from larm.storage.reader import StoreLog
@@ -221,3 +222,24 @@ def test_a_crawl_of_every_day_keeps_what_it_was_told_to(start: str, web: Synthet
     log = StoreLog(tmp_path)
     assert sorted(f"edition 4 of {path}" in log.body(entry).decode() for entry in log for path in PATHS[:6]).count(True) == 6
     assert {line.split("\t")[0] for line in lines(tmp_path, "links")} == {"<start>", start}
+
+
+def test_requests_begin_with_the_first_of_the_pages_and_a_stop_loses_none(
+    tmp_path: Path, web: SyntheticWeb, start: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first answer of a revisit comes before all pages have been looked at; who stops it then asks for the rest later."""
+    monkeypatch.setattr(page_rows, "_BATCH", 2)
+    monkeypatch.setattr(revisit, "_PART", 1)
+    run_crawl(tmp_path, start)
+    web.log.clear()
+    crawl = build_crawl(config_of(start), tmp_path)
+    log = web.log
+    assert isinstance(log, WatchedLog)
+    log.when(lambda request: request.path != "/robots.txt", crawl.stop)
+    assert crawl.run().reason == "shutdown"
+    recrawl = crawl._agenda.recrawl
+    assert recrawl is not None
+    assert recrawl.begins
+    assert run_crawl(tmp_path, start).reason == "finished"
+    assert asked(web) == once("a.localhost/", *(f"a.localhost{path}" for path in PATHS))
+    assert indexed(tmp_path) == urls(web, "/", *PATHS)

@@ -1,0 +1,100 @@
+"""A revisit asks for its pages in parts, while the river flows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from larm.model.document import Visit
+from larm.model.message import UNKNOWN, URLMessage
+from larm.recrawl import page_rows, revisit
+from larm.recrawl.revisit import Demand, Recrawl
+from tests.recrawl.test_share import HOST, PARSE, Crawl, page
+
+NAMES = [f"/{number}" for number in range(200)]
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_rows, "_BATCH", 10)
+    monkeypatch.setattr(revisit, "_PART", 3)
+
+
+def recrawl(crawl: Crawl, state: object = None, *, whole: bool = False, starts: tuple[str, ...] = ("/7", "/new")) -> Recrawl:
+    messages = [URLMessage(PARSE(f"{HOST}{path}")) for path in starts]
+    known = state if isinstance(state, dict) else None
+    demand = Demand(whole=whole, current=1e9)
+    return Recrawl(crawl.path, messages, demand, crawl.notes.append, PARSE, wall=crawl.clock.wall, state=known)
+
+
+def part(recrawl: Recrawl) -> list[URLMessage]:
+    messages: list[URLMessage] = []
+    for batch, reached in recrawl.more():
+        messages += batch
+        recrawl.go_on(reached)
+    return messages
+
+
+def paths(messages: list[URLMessage]) -> list[str]:
+    return [message.url.access.removeprefix(HOST) for message in messages]
+
+
+def test_a_part_at_a_time_the_start_urls_first_and_each_page_once(tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path, NAMES)
+    run, asked = recrawl(crawl), list[str]()
+    first = paths(part(run))
+    assert set(first[:2]) == {"/7", "/new"}
+    assert len(first) < 30
+    while run.begins:
+        assert run.goes_on
+        asked += paths(part(run))
+    assert not run.goes_on
+    assert sorted(first + asked) == sorted([*NAMES, "/new"])
+
+
+def test_what_comes_meanwhile_is_not_asked_for_again_and_a_later_run_goes_on(tmp_path: Path) -> None:
+    """Though all of it happens in the same second; a sitemap that speaks of a page meanwhile does not answer for it."""
+    crawl = Crawl(tmp_path, NAMES)
+    run = recrawl(crawl)
+    asked = paths(part(run))
+    for number in range(40):  # links of what has come lead there
+        crawl.store(page(f"{HOST}/found{number}", "text"))
+    crawl.store(Visit(f"{HOST}/lost", url=PARSE(f"{HOST}/lost"), status=500))
+    crawl.sitemap(dict.fromkeys(NAMES, crawl.clock.wall() + 5))
+    asked += paths(part(run))
+    while run.begins:
+        run = recrawl(crawl, run.cut(last=True))
+        asked += paths(part(run))
+    assert sorted(asked) == sorted([*NAMES, "/new"])
+
+
+def test_a_later_run_asks_for_whole_pages_where_the_first_one_did(tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path, NAMES)
+    run = recrawl(crawl, whole=True)
+    messages = part(run)
+    run = recrawl(crawl, run.cut(last=True))
+    messages += part(run)
+    assert all(message.known is not None and message.known.digest <= 0 for message in messages)
+
+
+def test_how_many_are_current_is_counted_over_all_runs(tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path, [])
+    visits = [page(f"{HOST}{path}", "text") for path in NAMES]
+    crawl.store(*[visit if number % 2 else with_age(visit) for number, visit in enumerate(visits)])
+    run, asked = recrawl(crawl, starts=("/0",)), list[str]()
+    while run.begins:
+        asked += paths(part(run))
+        run = recrawl(crawl, run.cut(last=True), starts=("/0",))
+    assert sorted(asked) == sorted([*NAMES[1::2], "/0"])
+    assert crawl.notes == ["99 pages were not asked for, current as their servers say (recrawl.current: 0 asks for all)"]
+
+
+def with_age(visit: Visit) -> Visit:
+    return msgspec.structs.replace(visit, headers={"cache-control": "max-age=86400"})
+
+
+def test_a_start_url_that_was_never_stored_comes_whole(tmp_path: Path) -> None:
+    run = recrawl(Crawl(tmp_path, NAMES))
+    assert {message.known for message in part(run) if message.url.access == f"{HOST}/new"} == {UNKNOWN}
