@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,36 +17,40 @@ from tests.stories.test_kill import SCOPE, SETTINGS
 ORDERS = ("opic", "host-budget", "pagerank")
 
 
-@pytest.mark.parametrize("order", ORDERS)
-def test_the_same_pages(tmp_path: Path, order: str) -> None:
-    with random_web(5, hosts=8, pages=300) as web:
-        links = reference_links(web, tmp_path / "reference")
-        settings = ALL_HOSTS | SETTINGS | {"frontier.order": order}
-        assert run_crawl(tmp_path / order, web.start_urls, settings).reason == "finished"
-        check_complete(tmp_path / order, web, links)
-        watch(web)
-        assert run_crawl(tmp_path / order, web.start_urls, settings).reason == "finished"  # a revisit
-        assert {request.host + request.path for request in web.requests if request.status == 304} == web.expected()
-
-
-@pytest.mark.parametrize("order", ORDERS)
-def test_killed_and_continued(tmp_path: Path, order: str) -> None:
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[RandomWeb, list[str]]]:
+    """A web, and the links of a crawl without interruption."""
     with random_web(6, hosts=8, pages=300, delay=0.005) as web:
-        links = reference_links(web, tmp_path / "reference")
-        settings = SETTINGS | {"frontier.order": order}
-        for after in (60, 80):
-            kill(web, tmp_path, settings, after)
-        assert larm_says(*crawl_arguments(tmp_path, web.start_urls, settings, *SCOPE)).status == 0
-        check_complete(tmp_path, web, links)
+        yield web, reference_links(web, tmp_path_factory.mktemp("orders") / "reference")
 
 
-def test_the_order_may_change_on_the_way(tmp_path: Path) -> None:
-    with random_web(7, hosts=8, pages=300, delay=0.005) as web:
-        links = reference_links(web, tmp_path / "reference")
-        for order in ("breadth-first", "opic", "host-budget"):
-            kill(web, tmp_path, SETTINGS | {"frontier.order": order}, 50)
-        assert larm_says(*crawl_arguments(tmp_path, web.start_urls, SETTINGS, *SCOPE)).status == 0
-        check_complete(tmp_path, web, links)
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_same_pages(tmp_path: Path, served: tuple[RandomWeb, list[str]], order: str) -> None:
+    web, links = served
+    settings = ALL_HOSTS | SETTINGS | {"frontier.order": order}
+    assert run_crawl(tmp_path, web.start_urls, settings).reason == "finished"
+    check_complete(tmp_path, web, links)
+    watch(web)
+    assert run_crawl(tmp_path, web.start_urls, settings).reason == "finished"  # a revisit
+    assert {request.host + request.path for request in web.requests if request.status == 304} == web.expected()
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_killed_and_continued(tmp_path: Path, served: tuple[RandomWeb, list[str]], order: str) -> None:
+    web, links = served
+    settings = SETTINGS | {"frontier.order": order}
+    for after in (60, 80):
+        kill(web, tmp_path, settings, after)
+    assert larm_says(*crawl_arguments(tmp_path, web.start_urls, settings, *SCOPE)).status == 0
+    check_complete(tmp_path, web, links)
+
+
+def test_the_order_may_change_on_the_way(tmp_path: Path, served: tuple[RandomWeb, list[str]]) -> None:
+    web, links = served
+    for order in ("breadth-first", "opic", "host-budget"):
+        kill(web, tmp_path, SETTINGS | {"frontier.order": order}, 50)
+    assert larm_says(*crawl_arguments(tmp_path, web.start_urls, SETTINGS, *SCOPE)).status == 0
+    check_complete(tmp_path, web, links)
 
 
 def test_the_richest_page_comes_first(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ class Bases:
         self.web = web
         self._folder = folder
         self._copies = 0
+        self._noted: dict[str, dict[str, int]] = {}
         run_crawl(self["finished"], web.start_urls, ALL_HOSTS | SETTINGS)
         self._middle = len(web.requests) * 6 // 10
         self.right: Leftovers = leftovers(self["finished"])
@@ -65,6 +66,11 @@ class Bases:
 
     def noted(self, base: str, file: Path) -> int:
         """Length of a log or page file at the last checkpoint: what is behind it was written afterwards."""
+        if base not in self._noted:
+            self._noted[base] = self._lengths(base)
+        return self._noted[base].get(file.name, 0)
+
+    def _lengths(self, base: str) -> dict[str, int]:
         copy = self.copy(base)
         store = BlockStore(copy / "cachingqueue")
         found = CheckpointFile(store).read()
@@ -78,7 +84,7 @@ class Bases:
             name = f"pagefile_{number}.pfl.zst"
             lengths[name] = (self[base] / "logs" / name).stat().st_size
         lengths[f"pagefile_{position['page_file']}.pfl.zst"] = position["offset"]
-        return lengths.get(file.name, 0)
+        return lengths
 
     def resume(self, directory: Path) -> StorageError | None:
         """The same command again: None where it came to the right end, the error where it was refused.
