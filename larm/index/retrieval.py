@@ -31,6 +31,8 @@ _SHARING = 20
 _MANY = 2_000
 """Pages that have both of two words. To look for these, and for the best that have one, then takes less time than to look at
 all that have any, and finds the same."""
+_SMALL = 20_000
+"""Pages of an index in which it takes less time to see first whether there are so many; half as much as their scores."""
 _HOST = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+")
 _OF_A_NAME = 5
 """Words of a question, function words apart; of a longer one, how many pages link to a page counts the less: it is about a
@@ -52,12 +54,10 @@ class Retrieved(NamedTuple):
     """Pages that have any of them."""
     candidates: list[Candidate]
     units: Sequence[Sought]
-    called: Mapping[int, float]
-    """What links say: fingerprint of a page, and its share of the score."""
     parts: Mapping[str, tantivy.Query]
     """The queries that the score is a sum of, by name; for explanations."""
     having_all: Set[int] = frozenset()
-    """Pages that have all words: the best of them by their words, so that some candidates may be missing."""
+    """Pages that have all words: where these are very many, the best of them by their words."""
     every: tantivy.Query | None = None
     """What they match; None: there is nothing that a page could lack."""
     unknown: Sequence[str] = ()
@@ -68,7 +68,7 @@ class Retrieved(NamedTuple):
     """Words in quotes count as words without: nothing has all that must be there."""
 
 
-NOTHING = Retrieved(0, 0, [], (), {}, {})
+NOTHING = Retrieved(0, 0, [], (), {})
 
 
 class Retrieval:
@@ -101,13 +101,13 @@ class Retrieval:
             parts["conditions"] = condition
         asked = any(True for _ in wanted(conditions))
         every = self._all(units, condition, asked=asked)
-        having = self._of_all(units, parts, near, limit, offset) if every is not None else NOTHING
+        having = self._of_all(every, units, parts, near, limit=limit, offset=offset) if every is not None else NOTHING
         enough = asked and not having.complete
         query = self._query(units, parts, condition, enough=enough)
         self.words.context.deadline.check()
-        if having.complete >= _MANY and not offset and _are_two_words(units):
+        if having.complete > _MANY and not offset and _are_two_words(units):
             found = self._of_either(units, parts, having, limit)
-            return found._replace(called=called, every=every, unknown=unknown, matching=query)
+            return found._replace(every=every, unknown=unknown, matching=query)
 
         def any_of(parts: Mapping[str, tantivy.Query]) -> tantivy.Query:
             return self._query(units, parts, condition, enough=enough)
@@ -122,12 +122,24 @@ class Retrieval:
             hits = self._searcher.search(both, limit=max(1, limit), offset=offset, count=False).hits
             candidates = self._candidates(hits)
         pages = {each.page for each in candidates} if every is None else having.having_all
-        return Retrieved(complete, matching, candidates, units, called, parts, pages, every, unknown, query)
+        return Retrieved(complete, matching, candidates, units, parts, pages, every, unknown, query)
 
     def _of_all(
-        self, units: Sequence[Sought], parts: Mapping[str, tantivy.Query], near: Mapping[str, Near], limit: int, offset: int
+        self,
+        every: tantivy.Query,
+        units: Sequence[Sought],
+        parts: Mapping[str, tantivy.Query],
+        near: Mapping[str, Near],
+        *,
+        limit: int,
+        offset: int,
     ) -> Retrieved:
-        """The same, of pages that have all words alone."""
+        """Which pages have all words; of many, and in a large index, the best of them, with their scores."""
+        if self.words.statistics.pages <= _SMALL:
+            result = self._searcher.search(every, limit=_MANY)
+            if total(result) <= _MANY:
+                pages = self._pages([address for _, address in result.hits])
+                return NOTHING._replace(complete=total(result), having_all=pages)
         needed = [each for each in units if not each.common] or list(units)
         always = {"has " + each.unit.name: self._settings.coverage * each.weight for each in needed}
         musts = {"conditions", *("word " + each.unit.name for each in needed)}
@@ -139,7 +151,7 @@ class Retrieval:
 
         hits, matching = best(self._searcher, query, parts, near, limit=limit, offset=offset)
         found = self._candidates(hits, sum(always.values()))
-        return Retrieved(matching, matching, found, units, {}, parts, {each.page for each in found})
+        return Retrieved(matching, matching, found, units, parts, {each.page for each in found})
 
     def _of_either(self, units: Sequence[Sought], parts: Mapping[str, tantivy.Query], both: Retrieved, limit: int) -> Retrieved:
         """The same of two words, of which ``both`` has the pages that have both: also those that have one, or that are called
@@ -285,7 +297,14 @@ class Retrieval:
         """Any of the parts, if the conditions hold; ``enough``: also where nothing else holds."""
         if not units and condition is not None:
             return condition
-        query = tantivy.Query.boolean_query([(_SHOULD, part) for name, part in parts.items() if name != "conditions"])
+        scored = dict(parts)
+        for each in units if self._settings.coverage else ():
+            coverage = scored.pop("has " + each.unit.name, None)
+            if coverage is not None:
+                name = "word " + each.unit.name
+                scored[name] = _with(scored[name], self._settings.coverage * each.weight)
+        scored.pop("conditions", None)
+        query = tantivy.Query.boolean_query([(_SHOULD, part) for part in scored.values()])
         if condition is None:
             return query
         return tantivy.Query.boolean_query([(_MUST, condition), (_SHOULD if enough else _MUST, query)])
@@ -295,16 +314,22 @@ class Retrieval:
         needed = [each for each in units if not each.common] or list(units)
         if not units or (len(units) == 1 and len(units[0].unit.words) <= 1 and not asked):
             return None
-        every = [(_MUST, each.query) for each in needed]
+        every = [(_MUST, tantivy.Query.const_score_query(each.query, 0.0)) for each in needed]
         return tantivy.Query.boolean_query(every if condition is None else [(_MUST, condition), *every])
 
     def _candidates(self, hits: Sequence[tuple[float, tantivy.DocAddress]], always: float = 0.0) -> list[Candidate]:
         addresses = [address for _, address in hits]
         columns = [self._searcher.fast_field_values(name, addresses) for name in (fields.PAGE, fields.DIGEST, fields.LENGTH)]
         return [
-            Candidate(address, score + always, int(page or 0), int(digest or 0), int(length or 0))
+            Candidate(address, score + always, page or 0, digest or 0, length or 0)
             for (score, address), page, digest, length in zip(hits, *columns, strict=True)
         ]
+
+
+def _with(query: tantivy.Query, score: float) -> tantivy.Query:
+    """What matches, at so much more: to add the query to itself without its score would be to look for it twice."""
+    every = tantivy.Query.const_score_query(tantivy.Query.all_query(), score)
+    return tantivy.Query.boolean_query([(_MUST, query), (_MUST, every)])
 
 
 def _are_two_words(units: Sequence[Sought]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Callable
 
 import xxhash
 
@@ -35,10 +36,10 @@ def text_hash(*texts: str) -> int:
     return crawl_hash(words) if words else 0
 
 
-def page_hash(title: str, text: str) -> int:
+def page_hash(title: str, text: str, of: Callable[[bytes], int] = crawl_hash) -> int:
     """The `text_hash` of a page whose text comes in the page's order; 0 where there is nothing to read but a title."""
     words = _words(text)
-    return crawl_hash(_words(title) + words) if words else 0
+    return of(_words(title) + words) if words else 0
 
 
 def _words(text: str) -> bytes:

@@ -10,6 +10,7 @@ from math import log
 from pathlib import Path
 
 import msgspec
+from xxhash import xxh3_64_intdigest
 
 from larm.config import Search
 from larm.index.query_context import QueryContext
@@ -277,5 +278,5 @@ def _hit(match: Match, title: str, complete: bool, marks: Marks, names: Sequence
         complete=complete,
         score=match.score,
         explanation=match.explanation,
-        digest=page_hash(match.title, match.body),
+        digest=page_hash(match.title, match.body, xxh3_64_intdigest),
     )

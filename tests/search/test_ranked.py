@@ -74,6 +74,12 @@ def test_of_pages_that_say_the_same_the_best_is_a_result(path: Path) -> None:
     assert ranking(path, "cat").alike == 0
 
 
+def test_which_pages_have_all_words_is_known_beyond_the_candidates(path: Path) -> None:
+    reader = IndexReader(path / "index", Search())
+    found = reader.retrieve(parse_question("here dog").tree, 1)
+    assert (len(found.candidates), found.complete, len(found.having_all)) == (1, 2, 2)
+
+
 def test_by_date_all_pages_can_be_looked_at_though_some_say_the_same(tmp_path: Path) -> None:
     writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
     writer.open(None)
