@@ -14,13 +14,13 @@ from typing import NamedTuple
 import tantivy
 
 from larm.index import fields
-from larm.index.schema import score_of, total
+from larm.index.schema import these, total
 
 Hit = tuple[float, tantivy.DocAddress]
 _LARGE, _OFTEN = 100_000, 50_000
 """Pages of an index, and of those that match, from which on it is worth that."""
-_NEARLY = 200
-"""Pages beyond the best ones of which that may be looked at, 33 us each; where there are more, all are."""
+_NEARLY = 500
+"""Pages beyond the best ones of which that may be looked at, 7 us each; where there are more, all are."""
 _PAIRS = 2
 """Of neighbours: with more of them, nearly always more pages could be among the best."""
 
@@ -34,25 +34,45 @@ class Near(NamedTuple):
     field: str
 
 
-def best(
-    searcher: tantivy.Searcher,
-    query: Callable[[Mapping[str, tantivy.Query]], tantivy.Query],
-    parts: Mapping[str, tantivy.Query],
-    near: Mapping[str, Near],
-    *,
-    limit: int,
-    offset: int,
-) -> tuple[Sequence[Hit], int]:
-    """What ``query`` makes of the parts finds, and how many match; ``near``: which of the parts are about nearness."""
-    late = {name: each for name, each in near.items() if each.field == fields.MAIN}
-    if 0 < len(late) <= _PAIRS and not offset and searcher.num_docs >= _LARGE:
-        result = searcher.search(query({name: part for name, part in parts.items() if name not in late}), limit + _NEARLY)
-        if total(result) >= _OFTEN and (some := _possible(result.hits, limit, sum(each.most for each in late.values()))):
-            queries = [each.query for each in late.values()]
-            found = [(score + sum(score_of(each, searcher, address) for each in queries), address) for score, address in some]
-            return sorted(found, key=in_order)[:limit], total(result)
-    result = searcher.search(query(parts), limit=max(1, limit), offset=offset)
-    return result.hits, total(result)
+class Nearness:
+    """For one state of the index."""
+
+    def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher) -> None:
+        # constant after construction
+        self._schema = schema
+        self._searcher = searcher
+
+    def best(
+        self,
+        query: Callable[[Mapping[str, tantivy.Query]], tantivy.Query],
+        parts: Mapping[str, tantivy.Query],
+        near: Mapping[str, Near],
+        limit: int,
+        offset: int,
+    ) -> tuple[Sequence[Hit], int]:
+        """What ``query`` makes of the parts finds, and how many match; ``near``: which of the parts are about nearness."""
+        late = {name: each for name, each in near.items() if each.field == fields.MAIN}
+        if 0 < len(late) <= _PAIRS and not offset and self._searcher.num_docs >= _LARGE:
+            early = {name: part for name, part in parts.items() if name not in late}
+            result = self._searcher.search(query(early), limit + _NEARLY)
+            some = _possible(result.hits, limit, sum(each.most for each in late.values())) if total(result) >= _OFTEN else ()
+            if some:
+                return sorted(self._with(some, [each.query for each in late.values()]), key=in_order)[:limit], total(result)
+        result = self._searcher.search(query(parts), limit=max(1, limit), offset=offset)
+        return result.hits, total(result)
+
+    def _with(self, hits: Sequence[Hit], near: Sequence[tantivy.Query]) -> list[Hit]:
+        """The same, with what nearness adds."""
+        addresses = [address for _, address in hits]
+        pages = self._searcher.fast_field_values(fields.PAGE, addresses)
+        among = these(self._schema, [int(page) for page in pages if page is not None])
+        more: dict[tuple[int, int], float] = {}
+        for each in near:
+            both = tantivy.Query.boolean_query([(tantivy.Occur.Must, among), (tantivy.Occur.Must, each)])
+            for score, address in self._searcher.search(both, limit=len(hits), count=False).hits:
+                place = (address.segment_ord, address.doc)
+                more[place] = more.get(place, 0.0) + score
+        return [(score + more.get((address.segment_ord, address.doc), 0.0), address) for score, address in hits]
 
 
 def _possible(hits: Sequence[Hit], limit: int, most: float) -> Sequence[Hit]:

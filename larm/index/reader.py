@@ -5,6 +5,7 @@ Used by `larm.search` on one thread. Works while a crawl is writing: `reload` sh
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path
 
@@ -188,7 +189,10 @@ class IndexReader:
         parts = {}
         for name, query in found.parts.items():
             self._retrieval.words.context.deadline.check()
-            parts[name] = schema.score_of(query, self._searcher, candidate.address)
+            try:
+                parts[name] = float(json.loads(query.explain(self._searcher, candidate.address).to_json())["value"])
+            except ValueError:  # so tantivy says that the page is not found
+                continue
         return {name: value for name, value in parts.items() if value}
 
     @property

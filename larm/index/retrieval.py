@@ -21,8 +21,8 @@ from larm.index.defined import SIGN, together
 from larm.index.feedback import Feedback
 from larm.index.meta_words import meta_word
 from larm.index.names import Anchors
-from larm.index.nearness import Near, best, in_order
-from larm.index.schema import total
+from larm.index.nearness import Near, Nearness, in_order
+from larm.index.schema import these, total
 from larm.index.tree import Node, Phrase, Word, loosened, split, wanted
 from larm.index.word_queries import Sought, WordQueries
 
@@ -82,6 +82,7 @@ class Retrieval:
         self._settings = settings
         self._compiler = Compiler(schema, words)
         self._feedback = Feedback(schema, searcher, words)
+        self._nearness = Nearness(schema, searcher)
 
     def retrieve(self, tree: Node | None, anchors: Anchors | None, limit: int, offset: int = 0) -> Retrieved:
         """``limit`` candidates after the first ``offset``."""
@@ -112,7 +113,7 @@ class Retrieval:
         def any_of(parts: Mapping[str, tantivy.Query]) -> tantivy.Query:
             return self._query(units, parts, condition, enough=enough)
 
-        hits, matching = best(self._searcher, any_of, parts, near, limit=limit, offset=offset)
+        hits, matching = self._nearness.best(any_of, parts, near, limit, offset)
         complete = matching if every is None else having.complete
         candidates = self._candidates(hits)
         shared = self._shared(units, query, () if offset else candidates)
@@ -149,7 +150,7 @@ class Retrieval:
                 [(_MUST if name in musts else _SHOULD, part) for name, part in parts.items() if name not in always]
             )
 
-        hits, matching = best(self._searcher, query, parts, near, limit=limit, offset=offset)
+        hits, matching = self._nearness.best(query, parts, near, limit, offset)
         found = self._candidates(hits, sum(always.values()))
         return Retrieved(matching, matching, found, units, parts, {each.page for each in found})
 
@@ -198,8 +199,7 @@ class Retrieval:
             return pages
         if found.complete <= len(found.having_all) or len(known) == len(candidates):
             return known
-        these = tantivy.Query.term_set_query(self._schema, fields.PAGE, [*pages])
-        both = tantivy.Query.boolean_query([(_MUST, found.every), (_MUST, these)])
+        both = tantivy.Query.boolean_query([(_MUST, found.every), (_MUST, these(self._schema, pages))])
         hits = self._searcher.search(both, limit=len(candidates), count=False).hits
         return self._pages([address for _, address in hits])
 

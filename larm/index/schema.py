@@ -6,8 +6,7 @@ only `add_unsigned` is right.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import tantivy
@@ -77,9 +76,7 @@ def total(result: tantivy.SearchResult) -> int:
     return int(result.count)  # type: ignore[attr-defined]
 
 
-def score_of(query: tantivy.Query, searcher: tantivy.Searcher, address: tantivy.DocAddress) -> float:
-    """Of one document, 33 us; 0 where the query does not match it."""
-    try:
-        return float(json.loads(query.explain(searcher, address).to_json())["value"])
-    except ValueError:  # so tantivy says that it does not
-        return 0.0
+def these(schema: tantivy.Schema, pages: Iterable[int]) -> tantivy.Query:
+    """The documents of these pages, without a say in the score: 7 us each among a million, where a set of terms takes 16 ms."""
+    terms = [tantivy.Query.term_query(schema, fields.PAGE, page, index_option="basic") for page in pages]
+    return tantivy.Query.const_score_query(tantivy.Query.boolean_query([(tantivy.Occur.Should, term) for term in terms]), 0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import permutations
 from pathlib import Path
 from random import Random
@@ -11,7 +11,8 @@ import pytest
 import tantivy
 
 from larm.config import Search
-from larm.index import nearness, schema
+from larm.index import nearness
+from larm.index import schema as schema_of
 from larm.index.page import Page
 from larm.index.reader import IndexReader
 from larm.index.retrieval import Retrieved
@@ -54,25 +55,23 @@ def told(found: Retrieved) -> list[float]:
 def test_the_best_are_those_of_a_look_at_all(index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = [(words, limit) for words in QUERIES for limit in (1, 5, 20)]
     plain = {each: pytest.approx(told(retrieved(index, *each)), rel=1e-5) for each in asked}
-    looks: list[float] = []
+    looks: list[int] = []
 
-    def score_of(query: tantivy.Query, searcher: tantivy.Searcher, address: tantivy.DocAddress) -> float:
-        score = schema.score_of(query, searcher, address)
-        looks.append(score)
-        return score
+    def these(schema: tantivy.Schema, pages: Iterable[int]) -> tantivy.Query:
+        found = list(pages)
+        looks.append(len(found))
+        return schema_of.these(schema, found)
 
-    monkeypatch.setattr(nearness, "score_of", score_of)
+    monkeypatch.setattr(nearness, "these", these)
     monkeypatch.setattr(nearness, "_OFTEN", 100)
+    monkeypatch.setattr(nearness, "_NEARLY", 200)
     assert told(retrieved(index, *asked[0])) == plain[asked[0]]
     assert not looks, "the index has few pages"
     monkeypatch.setattr(nearness, "_LARGE", 0)
-    seldom = 0
     for each in asked:
-        looks.clear()
         assert told(retrieved(index, *each)) == plain[each], each
-        seldom += bool(looks)
-        assert len(looks) <= 2 * (each[1] + 200)
-    assert seldom > len(asked) / 2
+    assert len(looks) > len(asked) / 2
+    assert max(looks) < 220
 
 
 def test_no_page_gets_more_for_nearness_than_is_reckoned_with(index: Path) -> None:
