@@ -5,6 +5,7 @@ Called by ``larm crawl`` before anything else is built.
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import sys
@@ -164,4 +165,5 @@ def _lines(name: str, base: Path, source: str) -> list[str]:
         data = sys.stdin.buffer.read() if name == "-" else (base / name).read_bytes()
     except OSError as error:
         raise UsageError(f"{source} @{name}: can't read the file of start URLs: {error.strerror}") from error
-    return _LINE_END.split(data.decode("utf-8-sig", "replace"))
+    encoding = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
+    return _LINE_END.split(data.decode(encoding, "replace"))

@@ -32,6 +32,13 @@ def test_a_file_has_one_url_a_line_and_its_mistakes_are_named(larm: Larm, wiring
     assert "larm: seeds.txt: 2 start URLs accepted, 2 rejected" in lines
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_a_file_as_windows_writes_it(larm: Larm, wiring: FakeWiring, tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "seeds.txt").write_bytes(SEEDS.encode(encoding))
+    assert "larm: seeds.txt: 2 start URLs accepted, 2 rejected" in larm("crawl", "-start", "@seeds.txt").err
+    assert wiring.config.crawl.start == ("http://a.org/", "http://b.org/x#y")
+
+
 def test_quiet_still_names_mistakes_but_not_numbers(larm: Larm, tmp_path: Path) -> None:
     (tmp_path / "seeds.txt").write_text(SEEDS, encoding="utf-8", newline="")
     said = larm("crawl", "-q", "-start", "@seeds.txt")

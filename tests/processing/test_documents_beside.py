@@ -99,6 +99,44 @@ def test_what_readers_have_noted_on_a_pdf(kind: str) -> None:
     assert words(PDF, noted(note, window)) == ["Page", "I", "doubt", "it"]
 
 
+def attaching(*files: tuple[str, bytes]) -> bytes:
+    objects, names = "", ""
+    for number, (name, data) in enumerate(files):
+        file, stream = 90 + 2 * number, 91 + 2 * number
+        objects += f"{file} 0 obj\n<</Type/Filespec/F({name})/UF({name})/EF<</F {stream} 0 R>>>>\nendobj\n"
+        head = f"<</Type/EmbeddedFile/Length {len(data)}>>"
+        objects += f"{stream} 0 obj\n{head}stream\n{data.decode('latin-1')}\nendstream\nendobj\n"
+        names += f"({name}) {file} 0 R"
+    text = pdf("T", ["Open in another program"]).decode("latin-1")
+    text = text.replace("/Type/Catalog", f"/Type/Catalog/Names<</EmbeddedFiles<</Names[{names}]>>>>", 1)
+    text = text.replace("xref\n", f"{objects}xref\n", 1)
+    return text[: text.rindex("startxref")].encode("latin-1")
+
+
+def test_what_is_attached_to_a_pdf() -> None:
+    """Of a portfolio that is all there is; what is attached to what is attached is left."""
+    letter = pdf("Inner", ["First letter", "second page"])
+    read = found(PDF, attaching(("letter.pdf", letter), ("notes.txt", b"unread"), ("odd.pdf", b"%PDF-1.4 no more")))
+    assert read.text.split() == [
+        "Open",
+        "in",
+        "another",
+        "program",
+        "letter.pdf",
+        "First",
+        "letter",
+        "second",
+        "page",
+        "notes.txt",
+        "odd.pdf",
+    ]
+    assert read.title == "T"
+    assert read.warnings == (
+        "notes.txt: a file that is attached, and not read",
+        "odd.pdf: a PDF that is attached, and can't be read",
+    )
+
+
 def test_links_of_a_pdf_to_the_file_beside_it() -> None:
     link = "<</Type/Annot/Subtype/Link/Rect[40 690 400 720]/A<</S/GoToR/F(part 2#b.pdf)/D[0/Fit]>>>>"
     assert found(PDF, noted(link)).links == (("part%202%23b.pdf", "Page"),)

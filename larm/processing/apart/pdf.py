@@ -47,10 +47,40 @@ def read_pdf(body: bytes, budget: Budget) -> Found:
     if not document:
         error = pdfium.FPDF_GetLastError()
         return budget.given_up(_ERRORS.get(error, f"PDFium gives up with error {error}"))
-    form_info = pdfium.FPDF_FORMFILLINFO(version=_FORM_VERSION)
-    form = pdfium.FPDFDOC_InitFormFillEnvironment(document, form_info)
     title = " ".join(_PROGRAM.sub("", _meta(document, b"Title")).split())
     budget.title = "" if _UNTITLED.fullmatch(title) else title
+    _read_pages(document, budget, titled=_JUNK.fullmatch(title) is None)
+    _read_attached(document, budget)
+    modified = seconds_of_pdf(_meta(document, b"ModDate")) or seconds_of_pdf(_meta(document, b"CreationDate"))
+    language = _wide(partial(pdfium.FPDFCatalog_GetLanguage, document))
+    found = budget.found(budget.title, modified, language, _meta(document, b"Subject"))
+    pdfium.FPDF_CloseDocument(document)
+    return found
+
+
+def _read_attached(document: Any, budget: Budget) -> None:
+    """The names of the files that are attached, and the texts of those that are PDF: of a portfolio they are all there is."""
+    for number in range(pdfium.FPDFDoc_GetAttachmentCount(document)):
+        attached = pdfium.FPDFDoc_GetAttachment(document, number)
+        name = _clean(_wide(partial(pdfium.FPDFAttachment_GetName, attached)))
+        budget.text(name + "\n")
+        size = ctypes.c_ulong()
+        if budget.spent(name) or not pdfium.FPDFAttachment_GetFile(attached, None, 0, size):
+            continue
+        data = ctypes.create_string_buffer(size.value)
+        if not pdfium.FPDFAttachment_GetFile(attached, data, size, size) or not data.raw.startswith(b"%PDF-"):
+            budget.warnings.append(f"{name}: a file that is attached, and not read")
+        elif inner := pdfium.FPDF_LoadMemDocument64(data, size.value, None):
+            _read_pages(inner, budget, titled=True)
+            pdfium.FPDF_CloseDocument(inner)
+        else:
+            budget.warnings.append(f"{name}: a PDF that is attached, and can't be read")
+
+
+def _read_pages(document: Any, budget: Budget, *, titled: bool) -> None:
+    """The pages of a document into ``budget``; one that isn't ``titled`` has its title on the first one."""
+    form_info = pdfium.FPDF_FORMFILLINFO(version=_FORM_VERSION)
+    form = pdfium.FPDFDOC_InitFormFillEnvironment(document, form_info)
     count = pdfium.FPDF_GetPageCount(document)
     for number in range(count):
         if budget.spent(f"page {number + 1} of {count}"):
@@ -63,20 +93,15 @@ def read_pdf(body: bytes, budget: Budget) -> Found:
         if text:
             with _of_page(number, budget):
                 _read_page(document, page, text, budget)
-            if number == 0 and _JUNK.fullmatch(title):
+            if number == 0 and not titled:
                 with _of_page(number, budget):
                     budget.title = _largest(text) or budget.title
             pdfium.FPDFText_ClosePage(text)
         with _of_page(number, budget):
             _read_notes(page, form, budget)
         pdfium.FPDF_ClosePage(page)
-    modified = seconds_of_pdf(_meta(document, b"ModDate")) or seconds_of_pdf(_meta(document, b"CreationDate"))
-    language = _wide(partial(pdfium.FPDFCatalog_GetLanguage, document))
-    found = budget.found(budget.title, modified, language, _meta(document, b"Subject"))
     if form:
         pdfium.FPDFDOC_ExitFormFillEnvironment(form)
-    pdfium.FPDF_CloseDocument(document)
-    return found
 
 
 def _read_page(document: Any, page: Any, text: Any, budget: Budget) -> None:
