@@ -30,6 +30,8 @@ _FEW = 2
 be combined."""
 _LINE_END = 8 * "\x80" + " "
 """Of short texts: so long that no piece goes on behind it. In lists, known titles in another order are nothing new."""
+_QUERY = re.compile(r"(?<!\S)[^\s?]*\?[^\s=]*=\S*")
+"""An address with parameters, as some pages show them instead of words: what stands in them is nothing that a page says."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _ANY_WORD = re.compile(r"\w+")
 _SPOKEN = 4
@@ -39,8 +41,8 @@ _SLOTS = 1 << 18
 
 
 def own_text(url: Url | None, text: str) -> str:
-    """The text; a short one without the address, which makes up much of it on pages that say nothing."""
-    return text if len(text) > SHORT or url is None else without_echo(text, url.access)
+    """The text; a short one without the address, which makes up much of it on pages that say nothing, nor others."""
+    return text if len(text) > SHORT or url is None else without_echo(_QUERY.sub(" ", text), url.access)
 
 
 class NoveltyJudge:
@@ -66,7 +68,10 @@ class NoveltyJudge:
             others = fingerprints([_in_lines(each) for each in other_texts], self._memory, links=True)
             prints = fingerprints(texts, self._memory)
             titled = [self._new_title(visit, each.title) for visit, each in zip(visits, documents, strict=True)]
-            named = [self._new_name(visit, each.title) for visit, each in zip(visits, documents, strict=True)]
+            named = [
+                self._new_name(visit, " ".join((each.title, *each.headings[:1])))
+                for visit, each in zip(visits, documents, strict=True)
+            ]
         parts = {n: (one, other) for n, one, other in zip(short, lines, others, strict=True)}
         return [
             (prints[n], _novelty(visit, parts.get(n, (prints[n],)), titled=titled[n], named=named[n]))
@@ -82,7 +87,7 @@ class NoveltyJudge:
         return new
 
     def _new_name(self, visit: Visit, title: str) -> bool:
-        """Whether no page before had this title, of which what is in the address does not count."""
+        """Whether no page before had this title, with its first heading, of which what is in the address does not count."""
         address = visit.url.access.lower() if visit.url is not None else ""
         words = [word for word in _ANY_WORD.findall(title.lower()) if word not in address]
         return bool(words) and self._is_new("\n" + "\n".join(words))

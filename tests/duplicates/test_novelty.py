@@ -23,8 +23,10 @@ def prose(seed: int, words: int = 200) -> str:
     )
 
 
-def page(name: str, text: str, title: str = "", *, other: str = "", mime: str = "text/html") -> Visit:
-    document = Document(mime, title, text, other_text=other)
+def page(
+    name: str, text: str, title: str = "", *, other: str = "", mime: str = "text/html", headings: tuple[str, ...] = ()
+) -> Visit:
+    document = Document(mime, title, text, other_text=other, headings=headings)
     return Visit(page="", url=url(f"http://a.test/{name}"), referrer="http://a.test/", document=document)
 
 
@@ -77,6 +79,17 @@ def test_a_page_that_repeats_its_address_says_nothing() -> None:
     assert stale(*(page(name, f"There is nothing at /{name} on this server, sorry.") for name in names)) == [False, True, True]
     titles = [page(name, "Nothing here at all, really nothing.", title=f"Not found: {name}") for name in names]
     assert stale(*titles) == [False, True, True]
+
+
+def test_addresses_with_parameters_say_nothing() -> None:
+    """Nor do they make a page another one, as the versions of a file, whose pages lead to other versions."""
+    shown = "History of a file in all its versions.\n{}"
+    links = ["\n".join(f"/git?a=history;f=3;hb={at + n:08x}" for n in range(3)) for at in (0x1F3A8C01, 0x8B7E6D52)]
+    visits = [page(f"git?f=3;hb={n}", shown.format(each)) for n, each in enumerate(links)]
+    assert own_text(visits[0].url, shown.format(links[0])).split() == shown.format("").split()
+    assert len({novelty.simhash for _, novelty in NoveltyJudge().judge(visits)}) == 1
+    asked = "Who asks? Nobody=nothing."
+    assert own_text(visits[0].url, asked) == asked
 
 
 def test_a_word_of_the_title_is_something() -> None:
@@ -175,3 +188,10 @@ def test_a_title_is_of_its_own_with_its_numbers_but_without_the_address() -> Non
     visits = [page(name, "Text.", title) for name, title in titles]
     named = [novelty.named for _, novelty in NoveltyJudge().judge(visits)]
     assert named == [True, True, False, False, True, False]
+
+
+def test_what_is_called_in_its_first_heading_has_a_title_of_its_own() -> None:
+    """All pages of some sites have that of the site."""
+    heads = [("Ann Lee", "Sources"), ("Ben Lee", "Sources"), ("Ann Lee", "Children"), ()]
+    visits = [page(str(n), "Text.", "Our family", headings=each) for n, each in enumerate(heads)]
+    assert [novelty.named for _, novelty in NoveltyJudge().judge(visits)] == [True, True, False, True]

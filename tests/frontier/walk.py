@@ -16,8 +16,11 @@ from larm.model.document import Document, Visit
 from larm.model.lease import Lease
 from larm.model.message import START, URLMessage
 from larm.model.novelty import Novelty
+from larm.model.outcome import Fetched, Timing
+from larm.processing.html import read as read_html
+from larm.processing.lexbor_tree import read_tree
 from larm.testing.fakes import url
-from larm.testing.webs.named import NamedWeb, Page, host_of, resolved
+from larm.testing.webs.named import NamedWeb, Page, host_of, rendered, resolved
 from tests.frontier.rig import Rig, of, ok
 
 BATCH = 1_000
@@ -53,9 +56,9 @@ def read_by_larm(named: NamedWeb) -> Web:
             return Read(links, new=True)
         if answer.status != 200:
             return None
-        texts = [link if isinstance(link, str) else link[1] for link in answer.links]
-        other = "\n".join([*texts, answer.around])
-        document = Document("text/html", answer.title, f"{answer.title}\n{answer.text}", other_text=other)
+        body = rendered(answer, 80).body
+        page = read_html(Fetched(200, {"content-type": "text/html"}, body, Timing()), "text/html", read_tree)
+        document = Document("text/html", page.title, page.text, other_text=page.other, headings=tuple(page.headings))
         [(_, novelty)] = judge.judge([Visit(page="", url=url(address), document=document)])
         return Read(links, not novelty.stale, novelty.simhash, novelty.spoken, novelty.named)
 

@@ -50,7 +50,7 @@ _GROWN = 4
 """A host has to have had one in so many pages again before what reproduces is a trap."""
 _SURE = 800
 """And so many in all: of a family tree in which each has three children, two thirds have none, and are found last."""
-_SURE_OF_NAMES, _MOST = 4000, 4
+_SURE_OF_NAMES, _MOST = 8000, 4
 """So many in all where all but one of so many pages have a title of their own, as people with their dates: in a tree of 10,000
 of whom each may have three children the first third has, and nothing of it says that there is an end."""
 _DRY = 0.6
