@@ -264,6 +264,46 @@ def test_titles_of_their_own_are_no_way_out_of_a_trap(store: BlockStore) -> None
     assert walk.held
 
 
+def days(address: str) -> Read:
+    """A calendar by seconds: each day has a name of its own, which its address does not say, and months lead to months."""
+    if address == f"{HOST}/":
+        return Read([f"{HOST}/?m=0"], new=True)
+    at = int(address.rpartition("=")[2])
+    if "?d=" in address:
+        return Read([f"{HOST}/?d={at + 86_400}", f"{HOST}/?m={at // 2_419_200 * 2_419_200}"], named=True)
+    near = [f"{HOST}/?d={at + 86_400 * day}" for day in range(28)]
+    return Read([*near, f"{HOST}/?m={at + 2_419_200}"], named=True)
+
+
+def test_names_of_days_are_no_way_out_of_a_calendar(store: BlockStore) -> None:
+    walk = Walk(store, days, [f"{HOST}/"], leases=4, block=100).run(5_000)
+    walk.check()
+    assert walk.fetched.total() < 2_500, walk.rig.said
+    assert walk.held
+
+
+def test_parts_are_fetched_though_each_leads_to_a_trap(store: BlockStore) -> None:
+    """Of how they compare with others, without end; a page leads to no more of that than it is worth."""
+
+    def read(address: str) -> Read:
+        if address == f"{HOST}/":
+            return Read([f"{HOST}/shelf/{shelf}" for shelf in range(40)], new=True)
+        numbers = address.removeprefix(f"{HOST}/").split("/")
+        if numbers[0] == "shelf":
+            return Read([f"{HOST}/part/{50 * int(numbers[1]) + n}" for n in range(50)])
+        chance = random.Random(address)
+        others = [chance.randrange(2_000) for _ in range(3)]
+        if numbers[0] == "part":
+            return Read([f"{HOST}/compare/{numbers[1]}/{others[0]}"])
+        return Read([f"{HOST}/compare/{'/'.join([*numbers[1:][-5:], str(other)])}" for other in others])
+
+    walk = Walk(store, read, [f"{HOST}/"], leases=4, block=100).run(10_000)
+    walk.check()
+    assert sum("/part/" in address for address in walk.fetched) == 2_000, walk.rig.said
+    assert walk.fetched.total() < 5_000
+    assert walk.held
+
+
 @pytest.mark.parametrize("web", rest_slow(ENDLESS, "chain", "thin-5", "tree-3", "sessions"))
 def test_what_goes_on_for_ever_comes_to_an_end(store: BlockStore, web: str) -> None:
     found, most = ENDLESS[web]

@@ -11,13 +11,14 @@ asked for in the order in which they were found, `_PART` at a time, and what the
   `_SURE_OF_NAMES` where nearly all have a title of their own. If they bring as many then as at first, it is a trap; a large
   site is running dry by then, and is looked at again after as many pages again.
 - Any other part has leaves. It costs nothing while it was known before any round, and such parts say something new now and
-  then; nor where it hardly brings anything, and others of its round have said something; nor where it hardly brings anything
-  and has no parameters: on a host with a trap only if all have one path but for numbers, as products that differ in a number,
+  then; nor where it hardly brings anything, and others of its round have said something, or it has no parameters; on a host
+  with a trap only if it brings no more than it takes, all have one path but for numbers, as products that differ in a number,
   and were not found on pages like which others are held back, as the days of a calendar's months are; nor where nearly all
   pages have a title of their own; nor in a run that asks for all that was held back, if it brings no more than it takes. All
   others together may cost as many requests as the host has had else, or as many as make `_DUE` with these.
 - A round of which more than half comes back has *failed*, unless it is far less than of the one before. After three in a row
-  it is a trap, unless they have cost little, or the host has had less than `_DUE` (`_SURE_OF_NAMES`, as above).
+  it is a trap, unless they have cost little, or the host has had less than `_DUE`; or `_SURE_OF_NAMES`, where it grows and
+  nearly all have a title of their own.
 - Where nothing is left, the pattern opens.
 """
 
@@ -51,7 +52,7 @@ _GROWN = 4
 _SURE = 800
 """And so many in all: of a family tree in which each has three children, two thirds have none, and are found last."""
 _SURE_OF_NAMES, _MOST = 8000, 4
-"""So many in all where all but one of so many pages have a title of their own, as people with their dates: in a tree of 10,000
+"""So many in all where all but one of so many pages have a title of their own, as people with their dates: in a tree of 20,000
 of whom each may have three children the first third has, and nothing of it says that there is an end."""
 _DRY = 0.6
 """What a part brings, of what the first one did, where a site is running dry."""
@@ -125,8 +126,8 @@ def _go_on(traps: HostTraps, record: PatternRecord, round_: Round, lines: list[s
         leaves = record.native >= min(round_.left, _PART) and (ends or round_.dull < _TIMES)
         leaves |= barely and round_.news > 0 and round_.dull < _DULL
         leaves |= traps.released and round_.brought <= round_.asked
-        alone = record.breadth == SHAPE and round_.bred * 2 <= round_.asked
-        leaves |= barely and "?" not in record.text and (alone or not traps.trapped)
+        alone = record.breadth == SHAPE and round_.bred * 2 <= round_.asked and round_.brought <= round_.asked
+        leaves |= "?" not in record.text and (alone if traps.trapped else barely)
         leaves |= not traps.trapped and _named(round_)
         free = worth or (not traps.trapped if reproduces else leaves)
         traps.rounds -= min(round_.asked, round_.fresh * (_NEW if reproduces else _HARDLY))
@@ -203,9 +204,8 @@ def _end_round(traps: HostTraps, record: PatternRecord, round_: Round, lines: li
         return
     record.failures += 1
     traps.failed += traps.read - round_.began
-    late = traps.read >= (_SURE_OF_NAMES if _named(round_) else _DUE) and traps.failed >= max(
-        _CHAINS, traps.read // _CHAINS_SHARE
-    )
+    due = _SURE_OF_NAMES if _named(round_) and record.held > round_.size else _DUE  # it is no chain
+    late = traps.read >= due and traps.failed >= max(_CHAINS, traps.read // _CHAINS_SHARE)
     if late and record.failures >= _TIMES:
         _close(traps, record, lines, f"its last {round_.size} pages led to {round_.total} others, and so on")
 
