@@ -17,8 +17,8 @@ from larm.index import fields
 from larm.index.schema import these, total
 
 Hit = tuple[float, tantivy.DocAddress]
-_LARGE, _OFTEN = 100_000, 50_000
-"""Pages of an index, and of those that match, from which on it is worth that."""
+_OFTEN = 150_000
+"""Pages that have both words of a pair, from which on it is worth that; if the words have nothing to do with each other."""
 _NEARLY = 500
 """Pages beyond the best ones of which that may be looked at, 7 us each; where there are more, all are."""
 _PAIRS = 2
@@ -32,6 +32,8 @@ class Near(NamedTuple):
     most: float
     """No page gets as much for it."""
     field: str
+    pages: float
+    """Of the index, that have both in the field, if the words have nothing to do with each other."""
 
 
 class Nearness:
@@ -52,11 +54,10 @@ class Nearness:
     ) -> tuple[Sequence[Hit], int]:
         """What ``query`` makes of the parts finds, and how many match; ``near``: which of the parts are about nearness."""
         late = {name: each for name, each in near.items() if each.field == fields.MAIN}
-        if 0 < len(late) <= _PAIRS and not offset and self._searcher.num_docs >= _LARGE:
+        if 0 < len(late) <= _PAIRS and not offset and min(each.pages for each in late.values()) >= _OFTEN:
             early = {name: part for name, part in parts.items() if name not in late}
             result = self._searcher.search(query(early), limit + _NEARLY)
-            some = _possible(result.hits, limit, sum(each.most for each in late.values())) if total(result) >= _OFTEN else ()
-            if some:
+            if some := _possible(result.hits, limit, sum(each.most for each in late.values())):
                 return sorted(self._with(some, [each.query for each in late.values()]), key=in_order)[:limit], total(result)
         result = self._searcher.search(query(parts), limit=max(1, limit), offset=offset)
         return result.hits, total(result)

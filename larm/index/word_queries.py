@@ -193,11 +193,13 @@ class WordQueries:
         for one, other in pairwise(words):
             pair = [one.unit.words[0], other.unit.words[0]]
             for field in _NEAR_IN:
-                own = sum(self.statistics.rarity(n) for n in (self.statistics.frequency(field, word) for word in pair) if n)
-                if self._weights[field] and all(self.statistics.frequency(field, word) for word in pair) and own:
+                pages = [self.statistics.frequency(field, word) for word in pair]
+                own = sum(self.statistics.rarity(number) for number in pages if number)
+                if self._weights[field] and all(pages) and own:
                     query = tantivy.Query.phrase_query(self._schema, field, list(pair), slop=settings.proximity_slop)
                     weight = settings.proximity * self._weights[field] * (one.weight * one.folded + other.weight * other.folded)
-                    queries.append(Near(tantivy.Query.boost_query(query, weight / own), _MOST_BM25 * weight, field))
+                    boosted = tantivy.Query.boost_query(query, weight / own)
+                    queries.append(Near(boosted, _MOST_BM25 * weight, field, math.prod(pages) / self.statistics.pages))
         return queries
 
     def _sought(self, unit: Unit, weights: Mapping[str, float]) -> Sought:

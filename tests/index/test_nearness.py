@@ -63,11 +63,10 @@ def test_the_best_are_those_of_a_look_at_all(index: Path, monkeypatch: pytest.Mo
         return schema_of.these(schema, found)
 
     monkeypatch.setattr(nearness, "these", these)
-    monkeypatch.setattr(nearness, "_OFTEN", 100)
     monkeypatch.setattr(nearness, "_NEARLY", 200)
     assert told(retrieved(index, *asked[0])) == plain[asked[0]]
     assert not looks, "the index has few pages"
-    monkeypatch.setattr(nearness, "_LARGE", 0)
+    monkeypatch.setattr(nearness, "_OFTEN", 50)
     for each in asked:
         assert told(retrieved(index, *each)) == plain[each], each
     assert len(looks) > len(asked) / 2
