@@ -66,6 +66,7 @@ class Host:
         "parked",
         "pending",
         "queue",
+        "resting",
         "robots",
         "robots_tasks",
         "running",
@@ -102,7 +103,9 @@ class Host:
         self.errors = 0
         """By so many its errors outnumber its other answers of late (`politeness.Decision.errors`)."""
         self.backoffs = 0
-        """Times in a row that the host asked to be left alone."""
+        """Times in a row that the host asked to be left alone: once for all requests that were out when it did."""
+        self.resting = 0
+        """Leases with a smaller number were out when it asked last."""
         self.dormant = False
         """Given up: its messages do not keep the crawl going (LARM-65)."""
         self.dormancies = 0

@@ -203,13 +203,16 @@ class HostQueues:
             host.unread -= answered
             self._end_locked(host, lease, timing.received)
             now = self._clock.monotonic()
+            same = int(host.backoffs > 0 and lease.number < host.resting)  # the host's request for a rest as that before
+            host.backoffs -= same
             decision = decide(host)
+            host.backoffs += same
             if decision.unreachable:
                 host.address = ""  # it may have others
             if decision.retry:
                 again = msgspec.structs.replace(lease.message, tries=lease.message.tries + 1)
                 heapq.heappush(host.delayed, Delayed(now + decision.wait, next(self._numbers), again))
-            silent = 0 if answered else self._settle_locked(host, now, timing.seconds, decision)
+            silent = 0 if answered else self._settle_locked(host, now, timing.seconds, decision, same)
             self._turns.place_locked(host, now, quiet=not answered)  # else the caller has a transfer free, and will lease next
         if silent:
             self._tally.fall(silent)
@@ -327,7 +330,7 @@ class HostQueues:
             self._landed_locked(host, lease, received)
         self._book.changed_locked(host)
 
-    def _settle_locked(self, host: Host, now: float, seconds: float, decision: Decision) -> int:
+    def _settle_locked(self, host: Host, now: float, seconds: float, decision: Decision, same: int = 0) -> int:
         """Next time and health; returns the messages that stop counting because the host was given up, or is blocked."""
         settings = self._turns.settings
         host.errors = errors_after(host.errors, decision, settings)
@@ -339,7 +342,9 @@ class HostQueues:
         if decision.host_wait:
             self.on_back_off(host.key, decision.host_wait)
         self._totals.blocked += (decision.host_wait > 0) - (host.backoffs > 0)
-        host.backoffs = host.backoffs + 1 if decision.host_wait > 0 else 0
+        host.backoffs = host.backoffs + 1 - same if decision.host_wait > 0 else 0
+        if decision.host_wait and not same:
+            host.resting = next(self._numbers)
         host.health = health_after(host.health, decision, settings, on_trial=host.dormancies > 0)
         silent = int(decision.retry) if not host.counts else 0  # given up or blocked while this request was in the air
         if not host.dormant and host.health > 0:

@@ -238,6 +238,20 @@ def test_back_off_doubles_while_the_host_keeps_refusing(polite: Rig) -> None:
     assert [round(wait / 60) for wait in waits] == [1, 2, 4]
 
 
+def test_requests_that_were_out_together_are_refused_once(store: BlockStore) -> None:
+    """A server that lets through so many a second refuses all that are beyond it at the same time."""
+    rig = Rig(store, of(POLITE, per_host=8, delay=Seconds(0)))
+    rig.put(*(f"a/{number}" for number in range(24)))
+    waits = []
+    for _ in range(3):
+        leases = [lease for _ in range(8) for lease in rig.queues.lease(1)]
+        decisions = [rig.end(lease, status(429)) for lease in leases]
+        assert all(decision.retry for decision in decisions)
+        waits.append([round(decision.host_wait / 60) for decision in decisions])
+        rig.fake.advance(600)
+    assert waits == [[1] * 8, [2] * 8, [4] * 8]
+
+
 def test_a_page_that_asks_for_rests_does_not_hold_up_the_others_of_its_host(polite: Rig) -> None:
     polite.put("a/bad", *(f"a/{number}" for number in range(6)))
     asked = []
