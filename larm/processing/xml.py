@@ -148,6 +148,8 @@ def any_xml(text: str, effort: int = 1) -> Page:
                 within += 1
             if rest:
                 attributes = tokens.attributes(rest)
+                if name == "outline":  # of OPML, whose words are all in attributes
+                    words.append(f"{attributes.get('text', '')}\n")
                 elements += (("a", {"href": attributes[key]}, "") for key in _ADDRESSES if key in attributes)
         else:
             words.append(" ")

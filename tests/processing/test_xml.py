@@ -52,6 +52,14 @@ def test_rss(content_type: str) -> None:
     ]
 
 
+def test_outlines_have_their_words_in_attributes() -> None:
+    outlines = "<outline text='Seabirds'><outline text='Gulls &amp; terns' xmlUrl='/feed' htmlUrl='/gulls'/></outline>"
+    opml = f"<opml><head><title>My feeds</title></head><body>{outlines}</body></opml>"
+    found = document(opml, content_type="text/x-opml")
+    assert found.text == "My feeds Seabirds Gulls & terns"
+    assert len(found.links) == 2
+
+
 def test_atom_with_bases_and_several_alternates() -> None:
     found = document(ATOM, content_type="application/atom+xml")
     assert (found.title, found.text, found.modified) == ("Atom", "An entry Said so", 86_400)
