@@ -29,9 +29,11 @@ def entry_at(text: str, names: Sequence[str]) -> int:
 
 
 def _entry(text: str, name: str) -> int:
-    """The name has a line of its own but for what it takes, and a line of some words follows within two lines, as it does not
-    in a table of contents."""
+    """The name has a line of its own but for what it takes, and within two lines one of some words follows, or its signature,
+    as they do not in a table of contents."""
     if f"\n{name}" not in text:
         return 0
-    found = re.search(rf"\n{re.escape(name)}(?:[ \t]?\([^\n]*\))?[:\u00b6 \t]*\n(?:[^\n]{{0,60}}\n)?(?:\S+[ \t]+){{4}}", text)
+    own, gap = re.escape(name), "[ \\t\u00a0]?"
+    follows = rf"(?:[^\n]{{0,60}}\n)?(?:(?:\S+[ \t]+){{4}}|{own}{gap}\()"
+    found = re.search(rf"\n{own}(?:{gap}\([^\n]*\))?[:\u00b6 \t]*\n{follows}", text)
     return found.start() + 1 if found else 0

@@ -109,8 +109,10 @@ class Merging:
         return msgspec.structs.replace(hit, score=hit.score * weight, source=hit.source or part.searcher)
 
     def _suggestion(self, finding: Sequence[Findings]) -> str:
-        """Of those that found nothing while others did, the spelling is none of our business; nor where a network did."""
-        asked = [part for part in finding if part.overall] or finding or self._parts
+        """Of those that found nothing while others did, or nothing with all words, the spelling is none of our business; nor
+        where a network did."""
+        whole = [part for part in finding if part.complete]
+        asked = [part for part in finding if part.overall] or whole or finding or self._parts
         return next((part.suggestion for part in asked if part.suggestion), "")
 
     def _in_time(self) -> str:

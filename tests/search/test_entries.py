@@ -89,3 +89,10 @@ def _index(directory: Path, texts: dict[str, str]) -> None:
         writer.add(Page(Url(address, address, "a.org", number), "text/html", name, text, language="en"))
     writer.commit()
     writer.close()
+
+
+def test_an_entry_begins_with_its_signature() -> None:
+    """As gtk-doc has them; the list above has the same lines, each followed by another name."""
+    listed = "int\ncrt_verify\u00a0()\nvoid\ncrt_free\u00a0()\nAbout.\n"
+    text = f"{listed}crt_verify\u00a0()\nint\ncrt_verify (crt_t cert,\n  int flags);\n"
+    assert text[entry_at(text, ["crt_verify"]) :].startswith("crt_verify\u00a0()\nint\ncrt_verify (")

@@ -308,6 +308,19 @@ def test_what_a_network_knows_is_ranked_by_it() -> None:
     assert not results.suggestion
 
 
+def test_who_has_pages_with_all_words_knows_how_they_are_spelt() -> None:
+    class Elsewhere(FakeSearcher):
+        def search(self, asked: Asked) -> Iterator[Findings]:
+            yield Findings(searcher=self.name, hits=(hit("some", 1.0),), total=1, suggestion="risk queue")
+
+    class Here(FakeSearcher):
+        def search(self, asked: Asked) -> Iterator[Findings]:
+            yield Findings(searcher=self.name, hits=(hit("all", 2.0),), total=1, complete=1)
+
+    assert not SeveralSearchers([Elsewhere("elsewhere"), Here("here")]).results(Asked(query="disk queue")).suggestion
+    assert SeveralSearchers([Elsewhere("elsewhere"), Elsewhere("other")]).results(Asked(query="disk queue")).suggestion
+
+
 def test_what_was_borrowed_of_a_network_comes_after_what_it_has_shown() -> None:
     """It knows these pages, and they are not among its best."""
 
