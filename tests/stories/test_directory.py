@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,10 @@ KEYS = ["a.localhost/", *(f"a.localhost{path}" for path in PATHS)]
 
 @pytest.fixture
 def start(web: SyntheticWeb) -> str:
+    return fill(web)
+
+
+def fill(web: SyntheticWeb) -> str:
     """41 pages, 1 MB in all."""
     site = web.host("a.localhost")
     site.page("/", links=PATHS)
@@ -146,15 +151,33 @@ def test_fresh_starts_over(tmp_path: Path, web: SyntheticWeb, start: str) -> Non
         assert (tmp_path / name).read_text() == "# mine\n"
 
 
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[bool, Path], SyntheticWeb]]:
+    """Puts what a crawl of the 41 pages has left, a whole one or half of one, into another place; its web."""
+    settings = {"frontier.delay": "1ms", "monitor.tick": "1ms"}  # several checkpoints
+    part, rest = (tmp_path_factory.mktemp("crawled") / name for name in ("part", "rest"))
+    with SyntheticWeb() as web:
+        start = fill(web)
+        # processes of their own: once they have ended, nobody merges parts of the index any more
+        assert larm_says(*crawl_arguments(part, [start], {**settings, "crawl.max_pages": 20})).status == 0
+        shutil.copytree(part, rest)
+        assert larm_says(*crawl_arguments(rest, [start], settings)).status == 0
+
+        def put(whole: bool, place: Path) -> SyntheticWeb:
+            shutil.copytree(rest if whole else part, place, dirs_exist_ok=True)
+            return web
+
+        yield put
+
+
 @pytest.mark.parametrize("whole", [True, False])
 @pytest.mark.parametrize("name", ["cache.db", "visited.db", "pages.db"])
-def test_a_file_of_the_state_was_removed(tmp_path: Path, web: SyntheticWeb, start: str, name: str, whole: bool) -> None:
+def test_a_file_of_the_state_was_removed(
+    tmp_path: Path, crawled: Callable[[bool, Path], SyntheticWeb], name: str, whole: bool
+) -> None:
     """It is named, and nothing of what the crawl has is touched."""
-    settings = {"frontier.delay": "1ms", "monitor.tick": "1ms"}  # several checkpoints
-    # processes of their own: once they have ended, nobody merges parts of the index any more
-    assert larm_says(*crawl_arguments(tmp_path, [start], {**settings, "crawl.max_pages": 20})).status == 0
-    if whole:
-        assert larm_says(*crawl_arguments(tmp_path, [start], settings)).status == 0
+    web = crawled(whole, tmp_path)
+    start = web.url("a.localhost")
     places = (path for folder in ("logs", "index") for path in (tmp_path / folder).rglob("*"))
     files = {path: path.read_bytes() for path in places if path.is_file()}
     shutil.copytree(tmp_path / "cachingqueue", tmp_path / "safe")

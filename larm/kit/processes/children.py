@@ -11,15 +11,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-_THREADS: Final = Path("/proc/self/task")
+_THREADS: Final = "/proc/self/task"
 
 
 def helpers() -> list[int]:
     """Numbers of the processes that run and were started by a thread of ours; 0.1 ms."""
     found: list[int] = []
-    for children in _THREADS.glob("*/children"):
-        with suppress(OSError):  # the thread has just ended
-            found += map(int, children.read_text(encoding="ascii").split())
+    for thread in os.listdir(_THREADS) if os.path.isdir(_THREADS) else ():
+        with suppress(OSError), open(f"{_THREADS}/{thread}/children", "rb") as children:  # it may just have ended
+            found += map(int, children.read().split())
     return found
 
 
