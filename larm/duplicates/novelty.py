@@ -67,30 +67,21 @@ class NoveltyJudge:
             lines = fingerprints([_in_lines(texts[n]) for n in short], self._memory)
             others = fingerprints([_in_lines(each) for each in other_texts], self._memory, links=True)
             prints = fingerprints(texts, self._memory)
-            titled = [self._new_title(visit, each.title) for visit, each in zip(visits, documents, strict=True)]
-            named = [
-                self._new_name(visit, " ".join((each.title, *each.headings[:1])))
-                for visit, each in zip(visits, documents, strict=True)
-            ]
+            titled, named = zip(*map(self._new_title, visits, documents), strict=True) if visits else ((), ())
         parts = {n: (one, other) for n, one, other in zip(short, lines, others, strict=True)}
         return [
             (prints[n], _novelty(visit, parts.get(n, (prints[n],)), titled=titled[n], named=named[n]))
             for n, visit in enumerate(visits)
         ]
 
-    def _new_title(self, visit: Visit, title: str) -> bool:
-        """Whether a word of it was in no title before, nor is in the address."""
+    def _new_title(self, visit: Visit, document: Document) -> tuple[bool, bool]:
+        """Whether a word of it was in no title before; whether no page had it, with its first heading. What is in the address
+        does not count."""
         address = visit.url.access.lower() if visit.url is not None else ""
-        new = False
-        for word in _WORD.findall(title.lower()):
-            new |= self._is_new(word) and word not in address
-        return new
-
-    def _new_name(self, visit: Visit, title: str) -> bool:
-        """Whether no page before had this title, with its first heading, of which what is in the address does not count."""
-        address = visit.url.access.lower() if visit.url is not None else ""
-        words = [word for word in _ANY_WORD.findall(title.lower()) if word not in address]
-        return bool(words) and self._is_new("\n" + "\n".join(words))
+        new = [self._is_new(word) and word not in address for word in _WORD.findall(document.title.lower())]
+        title = " ".join((document.title, *document.headings[:1])).lower()
+        words = [word for word in _ANY_WORD.findall(title) if word not in address]
+        return any(new), bool(words) and self._is_new("\n" + "\n".join(words))
 
     def _is_new(self, text: str) -> bool:
         number = xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))

@@ -78,6 +78,8 @@ class URLMessage(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The page with the link said nothing that was new."""
     released: bool = False
     """It was held back for the pattern of its address, and now goes on."""
+    chain: tuple[int, ...] = ()
+    """Fingerprints of the redirects in a row that led here."""
 
 
 class _Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -96,6 +98,7 @@ class _Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
     standing: Standing | None = None
     stale: bool = False
     released: bool = False
+    chain: tuple[int, ...] = ()
 
 
 _ORDINARY = list(msgspec.structs.astuple(URLMessage(Url("", "", "", 0)))[4:])

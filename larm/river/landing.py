@@ -221,23 +221,31 @@ class Lander:
             landed.counts[TOO_MANY] = 1
             return _lost_way(landed, visit, f"more than {message.redirects} in a row")
         onward = URLMessage(
-            target, message.url.access, REDIRECT, message.depth, message.redirects + 1, released=message.released
+            target,
+            message.url.access,
+            REDIRECT,
+            message.depth,
+            message.redirects + 1,
+            released=message.released,
+            chain=(*message.chain, message.url.fingerprint),
         )
         own = target.access == message.url.access
-        back = own or (message.link_type == REDIRECT and target.access == message.referrer)
-        first = message.redirects < 2 or (own and message.referrer != message.url.access)
+        same, passed = target.fingerprint == message.url.fingerprint, message.chain
+        ring = len(passed) - passed.index(target.fingerprint) if not same and target.fingerprint in passed else 0
+        back = own or ring
+        first = message.redirects < max(2, ring + 1) or (own and message.referrer != message.url.access)
         if back and outcome.keeps_cookies and first and target.host == message.url.host:
             return landed._replace(visit=visit, again=onward)  # once more, with the cookies
         if back:
             landed.counts[CIRCLE] = 1
         why = "to itself" if own else ""
-        if back and target.fingerprint != message.url.fingerprint and target.host == message.url.host:
+        if ring == 1 and target.host == message.url.host:
             why = f"in a circle by {message.url.access}"  # the page, not what sets its cookie, is asked for by a later run
             visit = Visit(page=target.access, url=target, depth=message.depth, status=outcome.status)
             landed = landed._replace(forgotten=message.known is None)
         if why:
             return _lost_way(landed, visit, why)
-        if target.fingerprint != message.url.fingerprint:
+        if not same:
             messages = (onward,) if self._order is None else self._order.found(message, (onward,))
             return landed._replace(visit=visit, messages=messages)
         if message.known is not None:  # still the page that the storages have, but not at the address that this is known of

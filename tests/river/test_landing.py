@@ -205,7 +205,7 @@ def test_a_redirect_is_a_link_of_type_2_and_a_message() -> None:
     target = url("http://a.org/other")
     assert tuple(visit_of(landed).links) == (Link(target, REDIRECT, ""),)
     assert (visit_of(landed).page, visit_of(landed).document) == (HERE, None)
-    assert list(landed.messages) == [URLMessage(target, HERE, REDIRECT, depth=2, redirects=1)]
+    assert list(landed.messages) == [URLMessage(target, HERE, REDIRECT, 2, redirects=1, chain=(url(HERE).fingerprint,))]
     assert not landed.page
     assert not landed.error
     assert landed.log_line == f"123 ms: 302 -> ../other: {HERE}"
@@ -220,7 +220,8 @@ def test_a_redirect_to_the_same_normalised_url_goes_past_the_filters() -> None:
     about = message("http://a.org/dir/index.html", "http://a.org/", depth=1)
     landed = moved("/dir/", about)
     assert landed.messages == ()
-    assert landed.again == URLMessage(url("http://a.org/dir/"), about.url.access, REDIRECT, depth=1, redirects=1)
+    again = URLMessage(url("http://a.org/dir/"), about.url.access, REDIRECT, 1, redirects=1, chain=(about.url.fingerprint,))
+    assert landed.again == again
     assert visit_of(landed).links[0].link_type == REDIRECT
 
 
@@ -250,6 +251,17 @@ def test_a_redirect_to_another_page_takes_nothing_of_it_along() -> None:
 def test_a_redirect_to_itself_ends_there() -> None:
     landed = moved(HERE + "#top")
     assert (landed.again, landed.messages, landed.error) == (None, (), True)
+    assert landed.counts["redirect/circle"] == 1
+
+
+@pytest.mark.parametrize("around", [2, 3, 4])
+def test_a_ring_of_redirects_is_told_wherever_it_is_entered(around: int) -> None:
+    about = message("http://a.org/in")
+    for number in range(around):
+        landed = moved(f"/{number}", about)
+        assert not landed.counts.get("redirect/circle")
+        (about,) = landed.messages
+    landed = moved("/0", about, by=lander())
     assert landed.counts["redirect/circle"] == 1
 
 
