@@ -114,7 +114,8 @@ def _below(text: str, places: list[Place]) -> list[Place]:
 
 def _is_heading_below(text: str, place: Place) -> bool:
     line = text[text.rfind("\n", 0, place.start) + 1 : text.find("\n", place.end) + 1]
-    return 1 < len(line) <= _HEADING and text.find("\n" + line, place.end) >= 0
+    heading = f"\n{line[:-1]}"
+    return 1 < len(line) <= _HEADING and any(text.find(heading + end, place.end) >= 0 for end in "\n\u00b6")
 
 
 def _whole(text: str, places: Sequence[Place]) -> list[Place]:

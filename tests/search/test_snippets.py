@@ -179,3 +179,11 @@ def test_a_list_of_what_is_on_the_page_is_not_shown_for_what_it_lists() -> None:
     assert "two coats" in snippet(page, "painting grommets")
     assert "On this page" not in snippet(page, "painting")
     assert snippet(page[:300], "painting").startswith("Grommets On this page")  # it is nowhere else
+
+
+def test_a_list_of_headings_is_not_shown_where_they_have_permalinks() -> None:
+    """As in all manuals made by Sphinx: each heading ends with a pilcrow."""
+    marks = Marks([Word("rate"), Word("limit")], words_of)
+    below = "Rate limit\u00b6\nSo many are let through.\nFlow control\u00b6\nMore."
+    text = f"Socket\u00b6\nRate limit\nFlow control\nAbout\u00b6\n{FILLER}\n{below}"
+    assert "[Rate] [limit] So many are let through." in plain(make_snippet(text, marks))
