@@ -220,18 +220,12 @@ class Lander:
         if message.redirects >= self._settings.redirects:
             landed.counts[TOO_MANY] = 1
             return _lost_way(landed, visit, f"more than {message.redirects} in a row")
-        onward = URLMessage(
-            target,
-            message.url.access,
-            REDIRECT,
-            message.depth,
-            message.redirects + 1,
-            released=message.released,
-            chain=(*message.chain, message.url.fingerprint),
-        )
+        chain = (*message.chain, message.url.fingerprint)
+        onward = URLMessage(target, message.url.access, REDIRECT, message.depth, message.redirects + 1)
+        onward = msgspec.structs.replace(onward, released=message.released, chain=chain)
         own = target.access == message.url.access
-        same, passed = target.fingerprint == message.url.fingerprint, message.chain
-        ring = len(passed) - passed.index(target.fingerprint) if not same and target.fingerprint in passed else 0
+        same = target.fingerprint == message.url.fingerprint
+        ring = len(chain) - 1 - chain.index(target.fingerprint) if target.fingerprint in message.chain and not same else 0
         back = own or ring
         first = message.redirects < max(2, ring + 1) or (own and message.referrer != message.url.access)
         if back and outcome.keeps_cookies and first and target.host == message.url.host:
