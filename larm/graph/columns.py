@@ -24,7 +24,6 @@ Aliases: TypeAlias = tuple[Column, Column]
 
 _Words = NDArray[np.uint64]
 _Numbers = NDArray[np.uint32]
-_Reals = NDArray[np.float64]
 
 
 class BlockLinks(NamedTuple):
