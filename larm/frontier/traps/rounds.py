@@ -10,12 +10,13 @@ asked for in the order in which they were found, `_PART` at a time, and what the
   until the host has had a quarter as many pages again as when the first such round began, and `_SURE` in all, or
   `_SURE_OF_NAMES` where nearly all have a title of their own. If they bring as many then as at first, it is a trap; a large
   site is running dry by then, and is looked at again after as many pages again.
-- Any other part has leaves. It costs nothing while it was known before any round, and brings no more than it takes; nor where
-  it hardly brings anything, and others of its round have said something, or it has no parameters; on a host with a trap only
-  if it brings no more than it takes, all have one path but for numbers, as products that differ in a number, and were not
-  found on pages like which others are held back, as the days of a calendar's months are; nor where nearly all pages have a
-  title of their own; nor in a run that asks for all that was held back, if it brings no more than it takes. All others
-  together may cost as many requests as the host has had else, or as many as make `_DUE` with these.
+- Any other part has leaves. It costs nothing while it was known before any round, and such parts say something new now and
+  then, or bring no more than they take; nor where it hardly brings anything, and others of its round have said something, or
+  it has no parameters; on a host with a trap only if it brings no more than it takes, all have one path but for numbers, as
+  products that differ in a number, and were not found on pages like which others are held back, as the days of a calendar's
+  months are; nor where nearly all pages have a title of their own; nor in a run that asks for all that was held back, if it
+  brings no more than it takes. All others together may cost as many requests as the host has had else, or as many as make
+  `_DUE` with these.
 - A round of which more than half comes back has *failed*, unless it is far less than of the one before. After three in a row
   it is a trap, unless they have cost little, or the host has had less than `_DUE`; or `_SURE_OF_NAMES`, where it grows and
   nearly all have a title of their own.
@@ -44,9 +45,9 @@ _HARDLY = 32
 _MANY = 2
 """Unseen addresses that a page of a part may bring."""
 _TIMES = 3
-"""Parts in a row that reproduce, rounds in a row that fail: once may be chance."""
+"""Parts in a row that reproduce, rounds in a row that fail, parts in a row that say nothing new: once may be chance."""
 _DULL = 5
-"""Parts in a row that say nothing new, where parts before them did: the days of a whole year without events."""
+"""The last, where parts before them have said something: the days of a whole year without events."""
 _GROWN = 4
 """A host has to have had one in so many pages again before what reproduces is a trap."""
 _SURE = 800
@@ -122,7 +123,8 @@ def _go_on(traps: HostTraps, record: PatternRecord, round_: Round, lines: list[s
         _close(traps, record, lines, f"{round_.asked} of its pages led to {round_.brought} others, and so on")
     elif round_.left:
         barely = round_.brought * _HARDLY <= round_.asked
-        leaves = record.native >= min(round_.left, _PART) and not traps.trapped and round_.brought <= round_.asked
+        ends = not traps.trapped and round_.brought <= round_.asked
+        leaves = record.native >= min(round_.left, _PART) and (ends or round_.dull < _TIMES)
         leaves |= barely and round_.news > 0 and round_.dull < _DULL
         leaves |= traps.released and round_.brought <= round_.asked
         alone = record.breadth == SHAPE and round_.bred * 2 <= round_.asked and round_.brought <= round_.asked
