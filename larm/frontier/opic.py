@@ -30,12 +30,6 @@ def domain_shares(cash: int, links: int, same: int) -> tuple[int, int]:
     return own, other
 
 
-def sitemap_shares(cash: int, links: int) -> list[int]:
-    """YIOOP-49: what each link of a sitemap gets: a quarter of the cash in all, the first ones most."""
-    squares = math.ceil(sum(1 / (number * number) for number in range(1, links + 1)))
-    return [cash // (4 * number * number * squares) for number in range(1, links + 1)]
-
-
 def band_of(cash: float) -> int:
     """Half powers of two: 0 for all the cash there is, 127 for next to nothing.
 

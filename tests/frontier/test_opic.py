@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from larm.frontier.opic import OpicOrder, band_of, domain_shares, sitemap_shares
+from larm.frontier.opic import OpicOrder, band_of, domain_shares
 from larm.kit.disk.number_table import NumberTable
 from larm.model.message import URLMessage
 from larm.model.url import URLNormalizer
@@ -23,11 +23,9 @@ def order(starts: int = 1) -> OpicOrder:
 
 def test_yioop_49() -> None:
     assert domain_shares(1000, 10, 6) == (50, 175)
-    assert sitemap_shares(10_000, 5) == [1250, 312, 138, 78, 50]
     assert domain_shares(1000, 10, 10) == (50, 0)
     assert domain_shares(1000, 4, 0) == (125, 250)
     assert domain_shares(7, 0, 0) == (0, 0)
-    assert sitemap_shares(10_000, 0) == []
 
 
 @pytest.mark.parametrize(("cash", "band"), [(1.0, 0), (0.6, 1), (0.5, 2), (0.26, 3), (2.0, 0), (1e-30, 127), (0.0, 127)])
