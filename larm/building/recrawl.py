@@ -31,9 +31,9 @@ def recrawl_of(ground: Ground, mission: Mission, frontier: Frontier, notes: list
 
 
 def _asked_again(mission: Mission, frontier: Frontier) -> list[URLMessage]:
-    """The start URLs of a revisit; where it begins, without those that wait at their hosts still."""
+    """The start URLs of a revisit that begins, without those that may wait at their hosts still."""
     waits = frontier.book.waits
-    return [URLMessage(url) for url in mission.urls if not (mission.again and waits(url.host))]
+    return [URLMessage(url) for url in mission.urls if not waits(url.host)] if mission.again else []
 
 
 def cycle_of(ground: Ground, mission: Mission) -> int:

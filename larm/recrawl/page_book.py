@@ -283,7 +283,11 @@ def _put(row: tuple[int, PageRow]) -> tuple[int, bytes, int]:
 def _undone(row: PageRow) -> PageRow:
     if row.forgotten:
         return msgspec.structs.replace(row, stored=True, gone=row.forgotten, forgotten=0)
-    return msgspec.structs.replace(row, known=UNKNOWN, gone=0)  # if it is gone, it will say so again
+    again = msgspec.structs.replace(row, known=UNKNOWN, gone=0)  # if it is gone, it will say so again
+    if row.stored and row.past is None and row.fetched == row.last.asked:  # it was new: what led there does so again
+        return again
+    last = Answer() if row.stored else msgspec.structs.replace(row.last, asked=0)
+    return msgspec.structs.replace(again, last=last)  # or a revisit that goes on takes it for asked
 
 
 def _validator(headers: Mapping[str, str], name: str) -> str:

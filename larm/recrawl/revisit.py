@@ -37,8 +37,10 @@ from larm.recrawl.page_rows import PageRows, Written, generation_of, page_batche
 _BATCH = 1000
 _SAMPLE = 0.2
 """Of the pages that are asked for, those that are chosen by chance: enough of them to tell folders of some ten pages apart."""
-_PART = 20
-"""Batches of the first round that are put into the river between two checkpoints: more than come out of it."""
+_PART = 20_000
+"""Pages of the first round that are put into the river between two checkpoints: more than come out of it."""
+_LOOKED = 100
+"""Batches that are looked through for them at most."""
 _BEGUN, _FIRST, _SAMPLED, _ALL = range(4)
 _SITEMAP = re.compile(r"sitemap[^/]*\.(xml|txt)(\.gz)?$", re.IGNORECASE)
 _SKEW = 60.0
@@ -56,6 +58,10 @@ class _Begun(msgspec.Struct, frozen=True):
     """Of the page book, then."""
     whole: bool = False
     """Of the demand, then."""
+    some: bool = False
+    """Of the first round, pages were left out for the next ones, see `Demand.share`."""
+    first: tuple[int, ...] = ()
+    """As long as it goes on, the fingerprints of the start URLs that came first."""
     after: int = -1
     """Of the first round, pages up to this fingerprint are in the river; -1: nothing is."""
     current: int = 0
@@ -103,7 +109,7 @@ class Recrawl:
         wall: Callable[[], float] = lambda: 0.0,
         state: Mapping[str, Any] | None = None,
     ) -> None:
-        """``path``: the page book. ``starts`` are asked for even if they were never stored. ``note`` takes lines for people.
+        """``path``: the page book. ``starts`` come first, even if they were never stored. ``note`` takes lines for people.
         ``parse`` makes Urls from text. ``wall``: the time, as the page book has it.
 
         ``state``: what an earlier run of the revisit has `cut`; None: it begins now.
@@ -142,7 +148,15 @@ class Recrawl:
         Unless it `begins` this is a round, which has to come into the river between two checkpoints; the page book must have
         been committed.
         """
-        return islice(self._first(), _PART) if self.begins else self._next()
+        return self._part() if self.begins else self._next()
+
+    def _part(self) -> Iterator[tuple[list[URLMessage], _Begun]]:
+        asked = 0
+        for batch, reached in islice(self._first(), _LOOKED):
+            yield batch, reached
+            asked += len(batch)
+            if asked >= _PART:
+                return
 
     def _next(self) -> Iterator[tuple[list[URLMessage], _Begun]]:
         counted = self._count()
@@ -216,18 +230,20 @@ class Recrawl:
         """All pages that are known, but those that are current; where a share of them is to be asked for, those of the first
         round. From where it has come on; at first the start URLs.
         """
-        begun, starts = self._begun, {message.url.fingerprint: message for message in self._starts}
-        some = self._demand.share < 1
+        some = self._begun.some or self._demand.share < 1
+        begun = msgspec.structs.replace(self._begun, some=some)
         if begun.after < 0:
-            begun = msgspec.structs.replace(begun, after=0)
+            starts = {message.url.fingerprint: message for message in self._starts}
+            begun = msgspec.structs.replace(begun, after=0, first=(*starts,))
             with closing(PageRows(self._path)) as book:
                 found = book.kept([*starts], left=False).items()
             old = [(key, row) for key, row in found if not row.only_moved]
             new = starts.keys() - {key for key, _ in old}
             yield [*self._again(old), *(msgspec.structs.replace(starts[key], known=UNKNOWN) for key in new)], begun
+        first = frozenset(begun.first)
         for batch in written(self._path, begun.after):
             there = [each for each in batch if not (each.row.left or each.row.only_moved or self._is_of_now(each))]
-            old = [(key, row) for key, _, row in there if key not in starts]
+            old = [(key, row) for key, _, row in there if key not in first]
             due = [(key, row) for key, row in old if (_is_sitemap(row) if some else not self._is_current(row))]
             current = begun.current + (0 if some else len(old) - len(due))
             begun = msgspec.structs.replace(begun, after=batch[-1].key, current=current)
@@ -235,7 +251,7 @@ class Recrawl:
         if current := begun.current:
             pages = "1 page was" if current == 1 else f"{current:,} pages were"
             self._note(f"{pages} not asked for, current as their servers say (recrawl.current: 0 asks for all)")
-        yield [], msgspec.structs.replace(begun, round=_FIRST if some else _ALL)
+        yield [], msgspec.structs.replace(begun, round=_FIRST if some else _ALL, first=())
 
     def _is_of_now(self, each: Written) -> bool:
         """It was asked for in this revisit. Within a second the time does not tell; nor is a sitemap's word an answer."""

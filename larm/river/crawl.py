@@ -268,7 +268,7 @@ class Crawl:
                 self._checkpointer.save()
             give_back()
             self._reporter.tick()
-            if not (saved and self._ask_again(dry=dry)):
+            if not (saved and self._handler.keeps_up() and self._ask_again(dry=dry)):
                 self._look_for_the_end()
 
     def _look_for_the_end(self) -> None:
@@ -285,8 +285,6 @@ class Crawl:
         recrawl = self._agenda.recrawl
         if recrawl is None or not (recrawl.begins or (dry and recrawl.goes_on)):
             return False
-        if not self._handler.keeps_up():
-            return True
         for batch, reached in recrawl.more():
             with self._gate.step():
                 self._handler.put(batch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -19,13 +20,16 @@ NAMES = [f"/{number}" for number in range(200)]
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_rows, "_BATCH", 10)
-    monkeypatch.setattr(revisit, "_PART", 3)
+    monkeypatch.setattr(revisit, "_PART", 20)
+    monkeypatch.setattr(revisit, "_LOOKED", 15)
 
 
-def recrawl(crawl: Crawl, state: object = None, *, whole: bool = False, starts: tuple[str, ...] = ("/7", "/new")) -> Recrawl:
+def recrawl(
+    crawl: Crawl, state: object = None, *, whole: bool = False, starts: Sequence[str] = ("/7", "/new"), share: float = 1.0
+) -> Recrawl:
     messages = [URLMessage(PARSE(f"{HOST}{path}")) for path in starts]
     known = state if isinstance(state, dict) else None
-    demand = Demand(whole=whole, current=1e9)
+    demand = Demand(whole=whole, current=1e9, share=share)
     return Recrawl(crawl.path, messages, demand, crawl.notes.append, PARSE, wall=crawl.clock.wall, state=known)
 
 
@@ -93,6 +97,71 @@ def test_how_many_are_current_is_counted_over_all_runs(tmp_path: Path) -> None:
 
 def with_age(visit: Visit) -> Visit:
     return msgspec.structs.replace(visit, headers={"cache-control": "max-age=86400"})
+
+
+def test_what_a_killed_run_has_asked_for_after_its_last_checkpoint_is_asked_for_again(tmp_path: Path) -> None:
+    """Storages may be ahead of the checkpoint; but what was found for the first time is found again."""
+    crawl = Crawl(tmp_path, NAMES)
+    run = recrawl(crawl)
+    asked = paths(part(run))
+    answer(crawl, asked)
+    position, state = crawl.book.commit(), run.cut(last=False)
+    lost = paths(part(run))
+    answer(crawl, lost)
+    crawl.store(*[page(f"{HOST}/found{number}", "text") for number in range(40)])
+    crawl.book.close()
+    crawl.book.open(position)
+    run = recrawl(crawl, state)
+    while run.begins:
+        asked += paths(part(run))
+    assert set(lost) < set(asked)
+    assert sorted(asked) == sorted([*NAMES, "/new"])
+
+
+def test_other_start_urls_of_a_later_run_are_pages_like_all_others(tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path, NAMES)
+    run = recrawl(crawl, starts=NAMES[:5])
+    asked = paths(part(run))
+    while run.begins:
+        run = recrawl(crawl, run.cut(last=True), starts=NAMES[3:50])
+        asked += paths(part(run))
+    assert sorted(asked) == sorted(NAMES)
+
+
+@pytest.mark.parametrize("shares", [(0.1, 1.0), (1.0, 0.5), (0.5, 0.1)], ids=str)
+def test_another_share_in_a_later_run_counts_for_all_pages(tmp_path: Path, shares: tuple[float, float]) -> None:
+    crawl = Crawl(tmp_path, [*NAMES, *(f"/sitemap{number}.xml" for number in range(200))])
+    crawl.clock.advance(100)
+    run = recrawl(crawl, share=shares[0], starts=())
+    asked = paths(part(run))
+    answer(crawl, asked)
+    run = recrawl(crawl, run.cut(last=True), share=shares[1], starts=())
+    assert run.begins
+    while run.goes_on:
+        new = paths(part(run))
+        answer(crawl, new)
+        asked += new
+    assert len(asked) == len(set(asked))
+    assert len(asked) >= 400 * shares[1]
+
+
+def test_where_most_pages_are_current_a_part_looks_through_more_of_them(tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path, [])
+    crawl.store(*[with_age(page(f"{HOST}{path}", "text")) for path in NAMES])
+    run = recrawl(crawl, starts=("/0",))
+    assert paths(part(run)) == ["/0"]
+    assert run.begins
+    assert part(run) == []
+    assert not run.begins
+
+
+def answer(crawl: Crawl, paths: Sequence[str]) -> None:
+    """Every third of them is as it was, every third gone."""
+    for number, path in enumerate(paths):
+        address, status = f"{HOST}{path}", (0, 304, 404)[number % 3]
+        visit = Visit(address, url=PARSE(address), status=status)
+        crawl.book.store([visit if status else page(address, "other", revisited=True)])
+    crawl.book.commit()
 
 
 def test_a_start_url_that_was_never_stored_comes_whole(tmp_path: Path) -> None:

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from larm.building.wiring import build_crawl
+from larm.frontier import handler
 from larm.recrawl import page_rows, revisit
+from larm.recrawl.revisit import Recrawl
 from larm.river.crawl import Ending
 from larm.search.searcher import IndexSearcher
 from larm.storage.reader import StoreLog
@@ -243,3 +245,41 @@ def test_requests_begin_with_the_first_of_the_pages_and_a_stop_loses_none(
     assert run_crawl(tmp_path, start).reason == "finished"
     assert asked(web) == once("a.localhost/", *(f"a.localhost{path}" for path in PATHS))
     assert indexed(tmp_path) == urls(web, "/", *PATHS)
+
+
+def test_an_agent_of_a_cluster_asks_for_all_pages_before_hosts_may_move(
+    tmp_path: Path, web: SyntheticWeb, start: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many they are: nobody looks at any of them before all are there."""
+    monkeypatch.setattr(page_rows, "_BATCH", 2)
+    monkeypatch.setattr(revisit, "_PART", 1)
+    monkeypatch.setattr(handler, "MOST", 4)
+    run_crawl(tmp_path, start)
+    web.log.clear()
+    crawl = build_crawl(config_of(start), tmp_path)
+    recrawl = crawl._agenda.recrawl
+    assert recrawl is not None
+    crawl._member = Alone(recrawl)
+    assert crawl.run().reason == "finished"
+    assert asked(web) == once("a.localhost/", *(f"a.localhost{path}" for path in PATHS))
+
+
+class Alone:
+    """A member of a cluster that has no other."""
+
+    goodbye = 1.0
+
+    def __init__(self, recrawl: Recrawl) -> None:
+        self._recrawl = recrawl
+
+    def run(self) -> None:
+        assert not self._recrawl.goes_on
+
+    def gives_up(self) -> bool:
+        return False
+
+    def ending(self, reason: str) -> None:
+        pass
+
+    def stop(self) -> None:
+        pass
