@@ -41,6 +41,8 @@ _PART = 20_000
 """Pages of the first round that are put into the river between two checkpoints: more than come out of it."""
 _LOOKED = 100
 """Batches that are looked through for them at most."""
+_KEYS = 2**63
+"""Fingerprints, of which pages have any."""
 _BEGUN, _FIRST, _SAMPLED, _ALL = range(4)
 _SITEMAP = re.compile(r"sitemap[^/]*\.(xml|txt)(\.gz)?$", re.IGNORECASE)
 _SKEW = 60.0
@@ -141,6 +143,13 @@ class Recrawl:
     def goes_on(self) -> bool:
         """There is more to come, at the latest when the river has run dry."""
         return self._begun.round < _ALL
+
+    def behind(self) -> str:
+        """For a person, where a run ends before all of the first round is in the river; else empty."""
+        if not self.begins:
+            return ""
+        come = max(self._begun.after, 0) / _KEYS
+        return f"the revisit has come to {come:.0%} of its pages; the others do not count among the URLs that wait"
 
     def more(self) -> Iterator[tuple[list[URLMessage], _Begun]]:
         """What comes next, in batches, each with what `go_on` is to be told when it is in the river.

@@ -195,6 +195,8 @@ class Crawl:
         self._lines.wake()
         stuck = self._patience.wait(self._workers)
         self._crew.give_back()
+        if self._agenda.recrawl is not None and (behind := self._agenda.recrawl.behind()):
+            self.notes.append(behind)
         failed = self._agenda.watch.causes()
         self._agenda.log(failed)
         error = ending if isinstance(ending, LarmError) else self._unheard()  # a thread may have failed after the bell rang

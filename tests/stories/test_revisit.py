@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -242,7 +243,11 @@ def test_requests_begin_with_the_first_of_the_pages_and_a_stop_loses_none(
     recrawl = crawl._agenda.recrawl
     assert recrawl is not None
     assert recrawl.begins
-    assert run_crawl(tmp_path, start).reason == "finished"
+    told = re.compile(r"the revisit has come to [0-9]?[0-9]% of its pages; the others do not count among the URLs that wait")
+    assert [note for note in crawl.notes if told.fullmatch(note)]
+    run = run_crawl(tmp_path, start)
+    assert run.reason == "finished"
+    assert not [note for note in run.notes if told.fullmatch(note)]
     assert asked(web) == once("a.localhost/", *(f"a.localhost{path}" for path in PATHS))
     assert indexed(tmp_path) == urls(web, "/", *PATHS)
 
