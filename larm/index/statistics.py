@@ -9,6 +9,7 @@ from typing import Any
 import tantivy
 
 from larm.index import fields
+from larm.index.meta_words import meta_word
 from larm.index.stems import LANGUAGES
 
 _SHARE = 0.02
@@ -24,7 +25,9 @@ class Statistics:
         """``shares``: of the pages that are in each language, where these here are but a sample; None: they are all."""
         # constant after construction
         self.searcher = searcher
-        self.pages = int(searcher.num_docs)
+        self._documents = int(searcher.num_docs)
+        self.pages = max(self._documents, int(searcher.doc_freq(fields.META, meta_word("site", "all"))))
+        """Those that are deleted count until a merge, as in all frequencies: tantivy's scores go by these numbers."""
         # only the reader's thread
         self._frequencies: dict[tuple[str, str], int] = {}
         self._languages = None if shares is None else read_in(shares)
@@ -49,11 +52,11 @@ class Statistics:
         """Those of many of the pages that can be stemmed; English too, if of most pages none is known."""
         if self._languages is None:
             counts = self._aggregate({"terms": {"field": fields.LANGUAGE, "size": 50}}).get("buckets", [])
-            self._languages = read_in({each["key"]: each["doc_count"] / self.pages for each in counts})
+            self._languages = read_in({each["key"]: each["doc_count"] / self._documents for each in counts})
         return self._languages
 
     def _aggregate(self, what: dict[str, object]) -> dict[str, Any]:
-        return dict(self.searcher.aggregate(tantivy.Query.all_query(), {"it": what})["it"]) if self.pages else {}
+        return dict(self.searcher.aggregate(tantivy.Query.all_query(), {"it": what})["it"]) if self._documents else {}
 
 
 def read_in(shares: Mapping[str, float]) -> list[str]:

@@ -13,6 +13,7 @@ import tantivy
 from larm.config import Search
 from larm.index import nearness
 from larm.index import schema as schema_of
+from larm.index.meta_words import meta_words
 from larm.index.page import Page
 from larm.index.reader import IndexReader
 from larm.index.retrieval import Retrieved
@@ -80,3 +81,26 @@ def test_no_page_gets_more_for_nearness_than_is_reckoned_with(index: Path) -> No
         for near in words.near(words.seek([*map(Word, pair)])):
             best = words.statistics.searcher.search(near.query, limit=1).hits
             assert not best or 0 < best[0][0] < near.most
+
+
+def test_pages_that_are_deleted_change_no_order(tmp_path: Path) -> None:
+    """tantivy reckons with them until a merge: in the number of pages as in those that have a word."""
+    writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
+    writer.open(None)
+    for number in range(300):
+        url = Url(f"http://h/{number}", f"http://h/{number}", "h", number + 1)
+        text = "apple pear" if number == 299 else "plum pear" if number >= 200 else "apple grape apple grape lemon"
+        writer.add(Page(url, "text/html", "", text, meta=meta_words(url, "text/html"), digest=number + 1), replace=False)
+    writer.commit()
+    for number in range(150):
+        writer.delete(f"http://h/{number}")
+    writer.commit()
+    writer.close()
+    reader = IndexReader(tmp_path / "index", Search())
+    words = reader._retrieval.words
+    [near] = words.near(words.seek([Word("apple"), Word("grape")]))
+    [(score, _)] = words.statistics.searcher.search(near.query, limit=1).hits
+    assert score < near.most
+    for each in ("apple", "pear", "grape"):
+        [(score, _)] = words.statistics.searcher.search(words.seek([Word(each)])[0].query, limit=1).hits
+        assert score < 5, each
