@@ -110,7 +110,8 @@ _TEMPLATE = re.compile(rb"<(/?)template(?=[\s/>])([^>]*+)(?:>|\Z)", re.IGNORECAS
 _SHADOW = re.compile(rb"\sshadowrootmode\s*=", re.IGNORECASE)
 
 
-_SCRIPT_OR_TEXT = re.compile(rb"(<(script|style)\b.*?</\2)|<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+# the end of the page ends these, too: see above
+_SCRIPT_OR_TEXT = re.compile(rb"<(script|style)\b.*?(?:</\1|\Z)|<!\[CDATA\[(.*?)(\]\]>|\Z)", re.DOTALL)
 
 
 def as_html(body: bytes, mime: str) -> bytes:
@@ -128,7 +129,7 @@ def as_html(body: bytes, mime: str) -> bytes:
 
 
 def _as_text(found: re.Match[bytes]) -> bytes:
-    return found[1] or found[3].replace(b"&", b"&amp;").replace(b"<", b"&lt;")
+    return found[2].replace(b"&", b"&amp;").replace(b"<", b"&lt;") if found[3] else found[0]
 
 
 def _with_shadows(body: bytes) -> bytes:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import count
+from types import SimpleNamespace
+
 import pytest
 
+from larm.model.cuts import DOCUMENTS
+from larm.processing.apart import limits
 from larm.processing.apart.child import found_in
 from larm.processing.apart.protocol import OPEN, PDF, SHEET, SLIDES, WORD, Found, Request
 from tests.processing.office_files import docx, odt, pdf, pptx, unzipped, xlsx, zipped
@@ -140,3 +145,24 @@ def test_what_is_attached_to_a_pdf() -> None:
 def test_links_of_a_pdf_to_the_file_beside_it() -> None:
     link = "<</Type/Annot/Subtype/Link/Rect[40 690 400 720]/A<</S/GoToR/F(part 2#b.pdf)/D[0/Fit]>>>>"
     assert found(PDF, noted(link)).links == (("part%202%23b.pdf", "Page"),)
+
+
+def test_a_document_of_which_enough_is_read_says_so_once() -> None:
+    """What is attached, or stands beside, may be thousands of files."""
+    text = Request(PDF, attaching(*((f"{number}.txt", b"no") for number in range(30))), 30.0, 20, 400_000_000)
+    assert len(found_in(text).warnings) == 1
+    chart = "<office:chart><text:p>Yield</text:p></office:chart>"
+    parts = unzipped(odt()) | {f"Object {number}/content.xml": chart for number in range(30)}
+    assert len(found_in(Request(OPEN, zipped(parts, _MIMETYPE), 30.0, 1, 400_000_000)).warnings) == 1
+
+
+def test_diagrams_take_no_more_time_than_all_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who is too late gets nothing of the whole document."""
+    looks = count()
+    monkeypatch.setattr(limits, "_clock", SimpleNamespace(monotonic=lambda: float(next(looks))))
+    drawing = f"<a:p><a:t>first</a:t>{40_000 * '<a:r/>'}<a:t>last</a:t></a:p>"
+    read = found(WORD, zipped(unzipped(docx()) | {"word/drawings/drawing1.xml": drawing}))
+    assert read.text.startswith(found_in(Request(WORD, docx(), 99.0, 1_000_000, 400_000_000)).text)
+    assert "first" in read.text
+    assert "last" not in read.text
+    assert read.cuts == (DOCUMENTS,)

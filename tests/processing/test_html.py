@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from time import thread_time
+
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from larm.processing.page import as_html
 from larm.processing.readable import names
 from tests.processing.pages import document, links
 
@@ -186,3 +189,12 @@ def test_character_data_of_xhtml(parser: str) -> None:
         "<body><p>one <![CDATA[<two> & three]]></p><![CDATA[four\n]]>five</body></html>"
     )
     assert document(html, parser=parser, content_type="application/xhtml+xml").text == "one <two> & three four five"
+
+
+@pytest.mark.parametrize("piece", [b"<script ", b"<style>", b"<![CDATA["])
+def test_character_data_of_xhtml_that_never_ends(piece: bytes) -> None:
+    """Each piece would look through all that follows. What has no end is as a parser takes it."""
+    page = b"<p>one<![CDATA[&]]></p>" + 150_000 * piece
+    began = thread_time()
+    assert as_html(page, "application/xhtml+xml") == page.replace(b"<![CDATA[&]]>", b"&amp;")
+    assert thread_time() - began < 5.0

@@ -17,6 +17,8 @@ _LABELS = frozenset(("strcache", "strdim"))
 """What a chart shows along its axes, as it was when the document was written."""
 _SAID = frozenset(("t", "text"))
 _LINES = frozenset(("p", "pt", "text"))
+_LOOK = 1_000
+"""Elements between two looks at the clock."""
 
 
 def read(package: Package, budget: Budget) -> None:
@@ -24,13 +26,13 @@ def read(package: Package, budget: Budget) -> None:
     for name in filter(_PART.fullmatch, sorted(package.names)):
         if budget.spent(name):
             break
-        budget.text(_text(package.tokens(name)))
+        budget.text(_text(package.tokens(name), budget))
 
 
-def _text(tokens: XmlTokens) -> str:
+def _text(tokens: XmlTokens, budget: Budget) -> str:
     found: list[str] = []
     inside, labels = "", False
-    for kind, name, rest in tokens:
+    for count, (kind, name, rest) in enumerate(tokens):
         tag = local(name)
         if kind == TEXT:
             if inside in _SAID or (labels and inside in ("v", "pt")):
@@ -43,4 +45,6 @@ def _text(tokens: XmlTokens) -> str:
             labels = labels and tag not in _LABELS
         if kind == END and tag in _LINES:
             found.append("\n")
+        if count % _LOOK == 0 and budget.spent(f"{count} elements"):
+            break
     return "".join(found)

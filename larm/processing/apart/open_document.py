@@ -29,9 +29,11 @@ def read(package: Package, budget: Budget) -> str:
         raise Unreadable("there is no content in it")
     reader = _Reader(budget)
     _read_part(package.tokens_of(text), reader, budget)
-    _read_part(package.tokens("styles.xml"), _Reader(budget, _ASIDE), budget)
-    for name in filter(_OBJECT.fullmatch, sorted(package.names)):  # charts, formulas
-        _read_part(package.tokens(name), _Reader(budget), budget)
+    objects = dict.fromkeys(filter(_OBJECT.fullmatch, sorted(package.names)), frozenset[str]())  # charts, formulas
+    for name, only in {"styles.xml": _ASIDE, **objects}.items():
+        if budget.spent(name):
+            break
+        _read_part(package.tokens(name), _Reader(budget, only), budget)
     return reader.title
 
 

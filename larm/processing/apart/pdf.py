@@ -65,10 +65,12 @@ def _read_attached(document: Any, budget: Budget) -> None:
         name = _clean(_wide(partial(pdfium.FPDFAttachment_GetName, attached)))
         budget.text(name + "\n")
         size = ctypes.c_ulong()
-        if budget.spent(name) or not pdfium.FPDFAttachment_GetFile(attached, None, 0, size):
+        if budget.spent(name):
+            break
+        if not pdfium.FPDFAttachment_GetFile(attached, None, 0, size):
             continue
         data = ctypes.create_string_buffer(size.value)
-        if not pdfium.FPDFAttachment_GetFile(attached, data, size, size) or not data.raw.startswith(b"%PDF-"):
+        if not pdfium.FPDFAttachment_GetFile(attached, data, size, size) or bytes(memoryview(data)[:5]) != b"%PDF-":
             budget.warnings.append(f"{name}: a file that is attached, and not read")
         elif inner := pdfium.FPDF_LoadMemDocument64(data, size.value, None):
             _read_pages(inner, budget, titled=True)
