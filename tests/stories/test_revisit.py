@@ -240,6 +240,7 @@ def test_requests_begin_with_the_first_of_the_pages_and_a_stop_loses_none(
     assert isinstance(log, WatchedLog)
     log.when(lambda request: request.path != "/robots.txt", crawl.stop)
     assert crawl.run().reason == "shutdown"
+    last = web.requests[-1].key
     recrawl = crawl._agenda.recrawl
     assert recrawl is not None
     assert recrawl.begins
@@ -248,7 +249,8 @@ def test_requests_begin_with_the_first_of_the_pages_and_a_stop_loses_none(
     run = run_crawl(tmp_path, start)
     assert run.reason == "finished"
     assert not [note for note in run.notes if told.fullmatch(note)]
-    assert asked(web) == once("a.localhost/", *(f"a.localhost{path}" for path in PATHS))
+    assert asked(web)[last] <= 2, "it may have been cut off before its answer came"
+    assert {**asked(web), last: 1} == once("a.localhost/", *(f"a.localhost{path}" for path in PATHS))
     assert indexed(tmp_path) == urls(web, "/", *PATHS)
 
 
