@@ -18,7 +18,7 @@ from larm.processing.xml import sitemap_page
 _NOT_FOR_READERS = frozenset(("text/css", "text/javascript", "text/rtf"))
 """Text that is fetched with ``follow_embedded``, or is written for programs only."""
 _STRUCK: Final = re.compile("[^\n]\x08")
-_INVISIBLE: Final = dict.fromkeys({*range(32), 127} - {*map(ord, "\t\n\f\r\x1b")})
+_INVISIBLE: Final = re.compile(r"[\0-\x08\x0b\x0e-\x1a\x1c-\x1f\x7f]+")  # `str.translate` takes six times as long but for ASCII
 _LOOKED_AT, _MOST = 20_000, 0.01  # bytes, and the share of them that may be no characters
 
 
@@ -50,7 +50,8 @@ class TextProcessor:
 
 
 def _readable(text: str) -> str:
-    return _STRUCK.sub("", text.replace("\r\n", "\n")).translate(_INVISIBLE).strip()
+    text = text.replace("\r\n", "\n")
+    return _INVISIBLE.sub("", _STRUCK.sub("", text) if "\b" in text else text).strip()
 
 
 def _is_text_all_the_same(body: bytes, content_type: str) -> bool:
@@ -59,4 +60,4 @@ def _is_text_all_the_same(body: bytes, content_type: str) -> bool:
     if header_charset(content_type).startswith(("utf-16", "utf-32")):
         return True
     head = _STRUCK.sub("", body[:_LOOKED_AT].decode("latin-1")).rstrip("\0\x1a")
-    return len(head) - len(head.translate(_INVISIBLE)) <= len(head) * _MOST
+    return len(head) - len(_INVISIBLE.sub("", head)) <= len(head) * _MOST
