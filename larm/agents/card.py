@@ -28,7 +28,7 @@ class Command(msgspec.Struct, frozen=True, array_like=True, order=True):
     sender: Name = ""
     what: What = ""
     why: Name = ""
-    """Of a stop: the reason of the run's end (`larm.river.crawl.Ending`)."""
+    """Of a stop: the reason of the run's end (`larm.river.ending.Ending`)."""
 
 
 class Pages(msgspec.Struct, frozen=True, array_like=True):

@@ -232,7 +232,7 @@ class Node:
             self.together.save()
 
     def ending(self, reason: str) -> None:
-        """The crawl begins to end, for this reason (`larm.river.crawl.Ending`). Any thread."""
+        """The crawl begins to end, for this reason (`larm.river.ending.Ending`). Any thread."""
         self.together.ending(reason)
 
     def stop(self) -> None:

@@ -57,6 +57,7 @@ from larm.kit.processes.helper_process import HelperProcess
 from larm.kit.processes.memory_budget import MemoryBudget
 from larm.model.file_url import FILES
 from larm.recrawl.page_book import PageBook
+from larm.river.agenda import Agenda
 from larm.river.allowance import RECEIVED, Allowance, ByteLimit
 from larm.river.budget import SPENT, PageBudget
 from larm.river.checkpointer import Checkpointer
@@ -66,7 +67,7 @@ from larm.river.disk_floor import DiskFloor
 from larm.river.landing import Lander
 from larm.river.move_orders import moves_state_of
 from larm.river.moves import Moves
-from larm.river.parts import Agenda, Frontier, Logbook
+from larm.river.parts import Frontier, Logbook
 from larm.river.recent import Recent
 from larm.river.starts import StartWatch
 from larm.river.steering import Hands, Steering

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from larm.config import Config
     from larm.monitor.display import Display
     from larm.monitor.snapshot import Snapshot
-    from larm.river.crawl import Ending
+    from larm.river.crawl import Crawl
+    from larm.river.ending import Ending
 
 _TOLD = 20
 """Failed start URLs that are told one by one: a screen of them."""
@@ -76,7 +77,7 @@ def run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, q
         if display:
             display.close()
     now = river.snapshot()
-    said = _sentences(directory, config, now, ending, river.notes[told:])
+    said = _sentences(directory, config, river, ending, told)
     if not quiet:
         for sentence in said:
             say(sentence)
@@ -99,15 +100,15 @@ def _interrupt(display: Display, text: str) -> None:
     display.interrupt(lambda: say(text))
 
 
-def _sentences(directory: Path, config: Config, now: Snapshot, ending: Ending, notes: Sequence[str]) -> list[str]:
-    """What is to be said at the end; ``larm stats`` and the monitor say it again."""
+def _sentences(directory: Path, config: Config, river: Crawl, ending: Ending, told: int) -> list[str]:
+    """What is to be said at the end, but for notes that were told; ``larm stats`` and the monitor say it again."""
     from larm.enquiries.left_out import left_out
     from larm.monitor.outcome import next_step, outcome
     from larm.monitor.reporter import note_sentences
 
-    said = list(notes)
+    now, said = river.snapshot(), river.notes[told:]
     try:
-        said += left_out(directory, config, now)
+        said += left_out(directory, config, now, river.own_filters)
     except StorageError as error:
         said.append(str(error))
     said += outcome(now, ending.reason, str(directory), ending.slowest)

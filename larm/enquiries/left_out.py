@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from larm.building.named_parts import own_filters
 from larm.building.readers import normalizer_of
 from larm.building.scoping import current_scope, regions_of
 from larm.building.state import ALIASES, LOGS, PAGES, QUEUES, last_header
 from larm.config import Config
 from larm.duplicates.lookup import aliases_in
-from larm.errors import ConfigError
 from larm.filters.chain import ERRORS_LOG, FAILED
 from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
@@ -34,6 +32,7 @@ from larm.monitor.rates import size
 from larm.monitor.snapshot import Snapshot
 from larm.recrawl.page_rows import cut_pages
 from larm.river.landing import CIRCLE, TOO_MANY
+from larm.seams import Filter
 from larm.storage.log import LINKS_LOG
 
 _STARTS, _NAMED, _LINES = 100, 3, 100_000
@@ -42,14 +41,14 @@ _ASKED = 10_000
 """Links outside that are looked at, whether a longer expression would have them."""
 
 
-def left_out(directory: Path, settings: Config, now: Snapshot) -> list[str]:
-    """The sentences of a crawl that has ended so. Raises StorageError."""
+def left_out(directory: Path, settings: Config, now: Snapshot, own: Sequence[Filter] = ()) -> list[str]:
+    """The sentences of a crawl that has ended so; ``own``: the user's filters. Raises StorageError."""
     said = [cut_sentence(directory)] if was_cut(now.totals) else []
     said += [_too_long(directory, settings, now.filtered.get(LengthFilter.name, 0)), _aliases(directory)]
     said += [*_by_settings(settings, now), hollow.sentence(now.counters, now.pages_run), _private(settings, now)]
     said += [_all_outside(directory, settings, now) or _outside_of_some(directory, settings, now)]
     said += [_excluded(directory, settings), _failed(now), _forbidden(now), _known_paths(now)]
-    said += [*_by_own_filters(settings, now), _slowed(settings, now)]
+    said += [*_by_own_filters(own, now), _slowed(settings, now)]
     said += [*sentences(now.left, now.held_back), growing(now.growing)]
     said += [_logs(settings, now.counters.get(GONE, 0))]
     return [each for each in said if each]
@@ -198,12 +197,7 @@ def _known_paths(now: Snapshot) -> str:
     return _told(count, "URL", f"not fetched, as filters.known_paths has an entry for {'it' if count == 1 else 'them'}", remedy)
 
 
-def _by_own_filters(settings: Config, now: Snapshot) -> Iterator[str]:
-    try:
-        own = own_filters(settings).values()
-    except ConfigError as error:  # it could be made before
-        yield str(error)
-        return
+def _by_own_filters(own: Sequence[Filter], now: Snapshot) -> Iterator[str]:
     for part in own:
         remedy = (
             f"'larm why URL' says why, {LOGS}/{part.log_name}.log has them, a run without it in filters.order asks for them"

@@ -87,6 +87,8 @@ class FilterChain:
         behind = set(names[names.index(SEEN) + 1 :] if SEEN in names else ())
         self._behind = behind
         self.filters = filters
+        self.own = [part for part in filters if part.name in own]
+        """Those of the user's."""
         logs = [open_log(part.log_name) for part in filters]
         takes = [note if name in behind and name in own else lambda *_: None for name in names]
         self._tell = tell

@@ -96,6 +96,10 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """None: it was asked for once, and is no sitemap."""
     asks: str = ""
     """What it asks of crawlers beside that, as an X-Robots-Tag says it."""
+    first: int = 0
+    """The generation of the page book in which the page came to be known; 0: nobody noted it."""
+    version: int = 0
+    """That in which what is stored of it came."""
 
     @property
     def only_forbidden(self) -> bool:
@@ -182,14 +186,15 @@ class PageBook:
                 f"{self._path}: it is older than the last checkpoint: it was removed or replaced; "
                 "put the file back as it was, or start over with --fresh"
             )
-        rows = [(each.key, decode_row(each.data, self._path)) for each in self._table.younger(self._generation)]
-        if rows:
-            again = [(key, _undone(row)) for key, row in rows]
-            self._table.write_parts(self._generation, map(_put, again))
+        young = {each.key: decode_row(each.data, self._path) for each in self._table.younger(self._generation)}
+        if young:
+            new = [key for key, row in young.items() if row.first > self._generation]  # what led there does so again
+            again = [(key, _undone(row, self._generation)) for key, row in young.items() if row.first <= self._generation]
+            self._table.write_parts(self._generation, map(_put, again), new)
 
     def store(self, visits: Sequence[Visit]) -> None:
         """Note what was stored, and what each answer was; mark what is gone."""
-        now = int(self._clock.wall())
+        now, generation = int(self._clock.wall()), self._generation + 1
         for visit in visits:
             url = visit.url
             if url is None:
@@ -205,11 +210,12 @@ class PageBook:
                 continue
             row = None if visit.document is not None and not visit.revisited else self._find(key)
             if visit.document is not None:
-                self._puts[key] = _row(visit, url, now, row)
+                self._puts[key] = _row(visit, url, now, row, generation)
                 self._hear(visit.document.lastmods or {}, (url.host, urlsplit(visit.referrer).netloc))
                 continue
             if row is None or (row.left and not visit.gone):  # links to it are no news any more: only a revisit finds it
-                self._puts[key] = _row(visit, url, now, None)
+                new = _row(visit, url, now, None, generation)
+                self._puts[key] = new if row is None else msgspec.structs.replace(new, first=row.first)
             elif visit.gone:
                 self._puts[key] = msgspec.structs.replace(row, known=UNKNOWN, stored=False, gone=0, forgotten=row.gone)
             else:
@@ -246,7 +252,7 @@ class PageBook:
         if own is not None and own.left and own.last.asked >= row.last.asked:
             self._puts[key] = msgspec.structs.replace(own, left=False)
         elif own is None or own.last.asked <= row.last.asked:
-            self._puts[key] = row
+            self._puts[key] = msgspec.structs.replace(row, first=0, version=0)  # generations of the other page book
 
     def _hear(self, lastmods: Mapping[int, int], hosts: Container[str]) -> None:
         """What a sitemap says of pages that are known; written where it is news.
@@ -280,14 +286,18 @@ def _put(row: tuple[int, PageRow]) -> tuple[int, bytes, int]:
     return row[0], _encode(row[1]), part_of(row[1].host)
 
 
-def _undone(row: PageRow) -> PageRow:
+def _undone(row: PageRow, generation: int) -> PageRow:
+    """A page that was known in this generation, without what came later."""
     if row.forgotten:
         return msgspec.structs.replace(row, stored=True, gone=row.forgotten, forgotten=0)
-    again = msgspec.structs.replace(row, known=UNKNOWN, gone=0)  # if it is gone, it will say so again
-    if row.stored and row.past is None and row.fetched == row.last.asked:  # it was new: what led there does so again
-        return again
-    last = Answer() if row.stored else msgspec.structs.replace(row.last, asked=0)
-    return msgspec.structs.replace(again, last=last)  # or a revisit that goes on takes it for asked
+    lost = not row.version or row.version > generation
+    past = row.past
+    if past is not None and past.changes and (row.gone or row.version > generation):  # it will be found so again
+        past = msgspec.structs.replace(past, changes=past.changes - 1)
+    if lost:
+        row = msgspec.structs.replace(row, known=UNKNOWN, version=0)
+    last = Answer() if row.stored else msgspec.structs.replace(row.last, asked=0)  # or a revisit takes it for asked
+    return msgspec.structs.replace(row, gone=0, last=last, past=past)
 
 
 def _validator(headers: Mapping[str, str], name: str) -> str:
@@ -319,7 +329,7 @@ def _answer(visit: Visit, now: int) -> Answer:
     return Answer(visit.status, now, now, "" if visit.status >= 400 else visit.failure, moved)
 
 
-def _row(visit: Visit, url: Url, now: int, before: PageRow | None) -> PageRow:
+def _row(visit: Visit, url: Url, now: int, before: PageRow | None, generation: int) -> PageRow:
     headers = visit.headers
     known = UNKNOWN
     if visit.document is not None:
@@ -348,6 +358,8 @@ def _row(visit: Visit, url: Url, now: int, before: PageRow | None) -> PageRow:
         current=current_until(headers, now) if known.digest > 0 else 0,
         past=past,
         asks=_asked(visit.document) if visit.document is not None else "",
+        first=generation if before is None else before.first,
+        version=generation if visit.document is not None else 0,
     )
 
 

@@ -6,14 +6,12 @@ far it has come. `Recrawl.gone` runs on the thread of the last checkpoint, after
 committed.
 
 A revisit that asks for a share of the pages has three rounds: start URLs and sitemaps; a sample, which tells what has changed
-where, and whether sitemaps are right; the pages that have most likely changed (`larm.recrawl.likely`). The next one comes when
+where, and whether sitemaps are right; the pages that have most likely changed (`larm.recrawl.share`). The next one comes when
 the river has run dry.
 """
 
 from __future__ import annotations
 
-import heapq
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,19 +22,16 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgspec
-import xxhash
 
 from larm.model.cuts import may_be_whole
 from larm.model.document import Visit
 from larm.model.message import UNKNOWN, URLMessage, as_whole
 from larm.model.url import BadUrl, Url
-from larm.recrawl.likely import Likely
 from larm.recrawl.page_book import PageRow
 from larm.recrawl.page_rows import PageRows, Written, generation_of, page_batches, written
+from larm.recrawl.share import Share
 
 _BATCH = 1000
-_SAMPLE = 0.2
-"""Of the pages that are asked for, those that are chosen by chance: enough of them to tell folders of some ten pages apart."""
 _PART = 20_000
 """Pages of the first round that are put into the river between two checkpoints: more than come out of it."""
 _LOOKED = 100
@@ -68,16 +63,6 @@ class _Begun(msgspec.Struct, frozen=True):
     """Of the first round, pages up to this fingerprint are in the river; -1: nothing is."""
     current: int = 0
     """Of these, those that were not asked for, as their servers say."""
-
-
-class _Counted(NamedTuple):
-    """Of all pages."""
-
-    likely: Likely
-    known: int
-    """That there were before this revisit, and are not current."""
-    asked: int
-    """Of these, those that it has asked for."""
 
 
 class Demand(NamedTuple):
@@ -168,19 +153,16 @@ class Recrawl:
                 return
 
     def _next(self) -> Iterator[tuple[list[URLMessage], _Begun]]:
-        counted = self._count()
-        room = math.ceil(self._demand.share * counted.known)
-        size, number = room - counted.asked, _ALL
-        if self._begun.round < _SAMPLED and (sample := min(int(room * _SAMPLE), size)) > 0:
-            chosen, number = self._sample(sample), _SAMPLED
-        else:
-            chosen = self._best(size, counted.likely)
-            if left := counted.known - counted.asked - len(chosen):
+        share = Share(self._rows, self._demand.share, self._now, self._begun.at)
+        chosen, number = (share.sample(), _SAMPLED) if self._begun.round < _SAMPLED else (set[int](), _ALL)
+        if not chosen:
+            chosen, number = share.best(), _ALL
+            if left := share.due - len(chosen):
                 pages = "1 page was" if left == 1 else f"{left:,} pages were"
                 self._note(
                     f"{pages} not asked for: recrawl.share is {self._demand.share:.4g} (-s recrawl.share=1 asks for all)"
                 )
-        rows = ((key, row) for key, row in self._candidates() if key in chosen)
+        rows = ((key, row) for key, row, _ in self._rows() if key in chosen)
         while some := list(islice(rows, _BATCH)):
             yield self._asked_for(some), self._begun
         yield [], msgspec.structs.replace(self._begun, round=number)
@@ -196,44 +178,19 @@ class Recrawl:
     def saved(self) -> None:
         """See `larm.seams.Stateful`."""
 
-    def _rows(self) -> Iterator[tuple[int, PageRow]]:
-        """Pages that there were before, and that may have changed. What came later than now came by a clock that was ahead."""
+    def _rows(self) -> Iterator[tuple[int, PageRow, bool]]:
+        """Pages that there were before, and that may have changed; whether they were asked for.
+
+        What came later than now came by a clock that was ahead.
+        """
         ahead = self._wall() + _SKEW
         for batch in page_batches(self._path, read_only=True):
             for key, row in batch:
                 since = row.past.since if row.past else row.fetched
                 before = since < self._begun.at or since > ahead
-                if not row.only_moved and before and (self._was_asked(row) or not self._is_current(row)):
-                    yield key, row
-
-    def _was_asked(self, row: PageRow) -> bool:
-        return self._begun.at <= row.last.asked <= self._wall() + _SKEW
-
-    def _candidates(self) -> Iterator[tuple[int, PageRow]]:
-        return ((key, row) for key, row in self._rows() if not self._was_asked(row))
-
-    def _count(self) -> _Counted:
-        likely, known, asked = Likely(self._now), 0, 0
-        for _, row in self._rows():
-            likely.add(row)
-            known += 1
-            asked += self._was_asked(row)
-        return _Counted(likely, known, asked)
-
-    def _sample(self, size: int) -> set[int]:
-        """By chance; half of them of those that a sitemap calls changed, as far as there are such."""
-        salt = self._begun.at.to_bytes(8, "little")
-
-        def first(number: int, rows: Iterator[tuple[int, PageRow]]) -> set[int]:
-            drawn = ((xxhash.xxh3_64_intdigest(salt + key.to_bytes(8, "little")), key) for key, _ in rows)
-            return {key for _, key in heapq.nsmallest(number, drawn)}
-
-        chosen = first(size // 2, ((key, row) for key, row in self._candidates() if row.past and row.past.claimed))
-        return chosen | first(size - len(chosen), ((key, row) for key, row in self._candidates() if key not in chosen))
-
-    def _best(self, size: int, likely: Likely) -> set[int]:
-        chances = ((likely.chance(row), key) for key, row in self._candidates())
-        return {key for _, key in heapq.nlargest(max(size, 0), chances)}
+                asked = self._begun.at <= row.last.asked <= ahead
+                if not row.only_moved and before and (asked or not self._is_current(row)):
+                    yield key, row, asked
 
     def _first(self) -> Iterator[tuple[list[URLMessage], _Begun]]:
         """All pages that are known, but those that are current; where a share of them is to be asked for, those of the first

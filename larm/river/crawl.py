@@ -19,20 +19,19 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-import msgspec
-
 from larm.errors import LarmError, StageError, StorageError
 from larm.kit.blame import blamed
 from larm.kit.garbage import give_back
 from larm.kit.threads.workers import Workers
 from larm.monitor.rates import duration
 from larm.recrawl.revisit import Recrawl
+from larm.river.agenda import Agenda
 from larm.river.aside import waiting_sentence
 from larm.river.checkpointer import Checkpointer
 from larm.river.crew import Crew
-from larm.river.landed import start_visit
+from larm.river.ending import WAITING, Ending
 from larm.river.moves import Moves
-from larm.river.parts import FINISHED, Agenda, Frontier, Member, Observers, Shared
+from larm.river.parts import FINISHED, Frontier, Member, Observers, Shared
 from larm.river.patience import HANGS, Patience
 from larm.river.steering import Steering
 from larm.storage.lines import StorageLines
@@ -41,24 +40,6 @@ _GOODBYE = 5.0
 """Seconds for ``larm-control`` to close its connections: it never waits for anybody."""
 _ROLES = {"larm-handler": "filters what has come", "larm-tick": "saves a checkpoint", "larm-last": "saves the last checkpoint"}
 """What the threads do that have nothing to add."""
-
-WAITING = "hosts_waiting"
-"""The reason of a run that ends since all that is left must wait for long."""
-
-
-class Ending(msgspec.Struct, frozen=True):
-    """How a run ended."""
-
-    reason: str
-    """finished, closespider_pagecount, closespider_timeout, shutdown or failed (Scrapy's words), `WAITING`, or that of
-    `larm.river.allowance` and `larm.river.disk_floor`."""
-    error: LarmError | None = None
-    start_fetched: bool = True
-    """At least one start URL was fetched, in this or an earlier run."""
-    failed_starts: Sequence[str] = ()
-    """A line for each start URL that brought no page in this run: what happened."""
-    slowest: float = 0.0
-    """Seconds that what is left takes at least, by the pace of one host."""
 
 
 class Helm(NamedTuple):
@@ -94,6 +75,7 @@ class Crawl:
         self._clock, self._counters, self._gate, self._tally, self._bell, self._ticker, self._cpu, _ = shared
         self._agenda = agenda
         self._handler, self._queues = frontier.handler, frontier.queues
+        self.own_filters = frontier.chain.own
         self._crew = crew
         self._lines = lines
         self._checkpointer = checkpointer
@@ -147,15 +129,8 @@ class Crawl:
         self._bell.ring("shutdown")
 
     def _put_starts(self) -> None:
-        with self._gate.step():
-            if self._agenda.starts:
-                self._lines.put([start_visit(self._agenda.starts)])
-                self._handler.put(self._agenda.starts)
-        for batch in self._agenda.feed:
-            self._handler.put(batch)
-        while self._ask_again(dry=False) and self._member is not None:
-            continue  # hosts may move to other agents from the first moment on: all that is to be asked for goes with them
-        if self._agenda.recrawl is not None or self._agenda.feed or self._agenda.starts:
+        whole = self._member is not None  # hosts may move from the first moment on: all that is to be asked for goes with them
+        if self._agenda.begin(self._gate, self._handler, self._lines, whole=whole):
             self._checkpointer.save()  # all or nothing: who is killed before begins anew
         self.steering.carry_out()  # what was ordered after the last checkpoint of a run that was killed
         if self._tally.value == 0:
@@ -178,7 +153,7 @@ class Crawl:
                 return reason
 
     def _may_end(self) -> bool:
-        if self._agenda.recrawl is not None and self._agenda.recrawl.goes_on:
+        if self._agenda.goes_on:
             self._ticker.hurry()
             return False
         return self.steering.may_end()
@@ -195,10 +170,8 @@ class Crawl:
         self._lines.wake()
         stuck = self._patience.wait(self._workers)
         self._crew.give_back()
-        if self._agenda.recrawl is not None and (behind := self._agenda.recrawl.behind()):
-            self.notes.append(behind)
-        failed = self._agenda.watch.causes()
-        self._agenda.log(failed)
+        failed, told = self._agenda.end()
+        self.notes += told
         error = ending if isinstance(ending, LarmError) else self._unheard()  # a thread may have failed after the bell rang
         if stuck:
             error = error or _hang(stuck, "the state is that of the last checkpoint, and the same command continues the crawl")
@@ -270,7 +243,9 @@ class Crawl:
                 self._checkpointer.save()
             give_back()
             self._reporter.tick()
-            if not (saved and self._handler.keeps_up() and self._ask_again(dry=dry)):
+            if saved and self._handler.keeps_up() and self._agenda.ask_again(self._gate, self._handler, dry=dry):
+                self.steering.ask_again()
+            else:
                 self._look_for_the_end()
 
     def _look_for_the_end(self) -> None:
@@ -281,18 +256,6 @@ class Crawl:
         if far and not self.steering.holds:
             self.notes.append(waiting_sentence(far, self._clock.wall()))
             self._bell.ring(WAITING)
-
-    def _ask_again(self, *, dry: bool) -> bool:
-        """The next part of a revisit, where there is one. ``dry``: all answers were in the last checkpoint."""
-        recrawl = self._agenda.recrawl
-        if recrawl is None or not (recrawl.begins or (dry and recrawl.goes_on)):
-            return False
-        for batch, reached in recrawl.more():
-            with self._gate.step():
-                self._handler.put(batch)
-                recrawl.go_on(reached)
-        self.steering.ask_again()
-        return True
 
     # -- larm-last
 

@@ -5,7 +5,7 @@ What flows between these groups, and on which thread, says `larm.river.crawl`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from larm.errors import LarmError
@@ -31,7 +31,6 @@ from larm.kit.threads.ticker import Ticker
 from larm.model.message import URLMessage
 from larm.monitor.reporter import Reporter
 from larm.monitor.snapshot import Snapshot
-from larm.recrawl.revisit import Recrawl
 from larm.river.fetcher_record import FetcherRecord
 from larm.river.recent import Recent
 from larm.river.starts import StartWatch
@@ -76,19 +75,6 @@ class Frontier(NamedTuple):
     guard: Guard
     rules: int = 0
     """See `larm.frontier.standing.Standing.rules`."""
-
-
-class Agenda(NamedTuple):
-    """What a run asks for by itself, before there are links."""
-
-    starts: Sequence[URLMessage]
-    feed: Iterable[Sequence[URLMessage]]
-    """URLs that are known before the river flows, in batches: those of an archive."""
-    recrawl: Recrawl | None
-    watch: StartWatch
-    """What becomes of the start URLs."""
-    log: Callable[[Sequence[str]], object]
-    """Told of those that brought no page."""
 
 
 class Logbook(NamedTuple):

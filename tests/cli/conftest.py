@@ -29,7 +29,7 @@ Larm = Callable[..., Said]
 
 
 class FakeEnding:
-    """Stands in for `larm.river.crawl.Ending`."""
+    """Stands in for `larm.river.ending.Ending`."""
 
     def __init__(self, reason: str = "finished", error: Exception | None = None, start_fetched: bool = True) -> None:
         self.reason = reason
@@ -45,6 +45,7 @@ class FakeCrawl:
     def __init__(self) -> None:
         self.notes = ["scope: the hosts of the start URLs"]
         self.ending = FakeEnding()
+        self.own_filters: list[object] = []
         self.failure: BaseException | None = None
         self.on_second: Callable[[], object] = lambda: None
         self.during: Callable[[], object] = lambda: None

@@ -11,7 +11,8 @@ from larm.building.wiring import build_crawl
 from larm.control.client import Control, NotRunning
 from larm.control.requests import Report, Stop, Watch
 from larm.kit.threads.workers import Workers
-from larm.river.crawl import Crawl, Ending
+from larm.river.crawl import Crawl
+from larm.river.ending import Ending
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import config_of, watch
 

@@ -118,6 +118,25 @@ def test_what_a_killed_run_has_asked_for_after_its_last_checkpoint_is_asked_for_
     assert sorted(asked) == sorted([*NAMES, "/new"])
 
 
+def test_what_was_new_in_the_first_commit_is_found_again_and_so_not_asked_for_by_itself(tmp_path: Path) -> None:
+    """Pages, failures and sitemaps, of which no checkpoint has heard. Their links, and what led there, are to come again."""
+    crawl = Crawl(tmp_path, NAMES)
+    position = crawl.book.commit()
+    run = recrawl(crawl, starts=())
+    asked, state = paths(part(run)), run.cut(last=False)
+    found = [page(f"{HOST}/found{number}", "text") for number in range(40)]
+    failed = [Visit(f"{HOST}/lost{number}", url=PARSE(f"{HOST}/lost{number}"), status=500) for number in range(40)]
+    crawl.book.store([*found, *failed])
+    crawl.sitemap(dict.fromkeys(NAMES, crawl.clock.wall() + 5))
+    crawl.book.close()
+    crawl.book.open(position)
+    run = recrawl(crawl, state, starts=())
+    while run.begins:
+        asked += paths(part(run))
+    assert sorted(asked) == sorted(NAMES)
+    assert crawl.rows().keys() == set(NAMES)
+
+
 def test_other_start_urls_of_a_later_run_are_pages_like_all_others(tmp_path: Path) -> None:
     crawl = Crawl(tmp_path, NAMES)
     run = recrawl(crawl, starts=NAMES[:5])

@@ -17,7 +17,8 @@ from larm.duplicates.row import decode_row
 from larm.index import fields, schema
 from larm.kit.disk.twin_table import TwinTable
 from larm.monitor.snapshot import Snapshot
-from larm.river.crawl import Ending
+from larm.river.ending import Ending
+from larm.seams import Filter
 from larm.storage.body_frames import read_frame, room_at
 from larm.storage.page_file import PLAIN, page_file
 from larm.storage.reader import StoreLog
@@ -39,6 +40,8 @@ class Run(NamedTuple):
     ending: Ending
     last: Snapshot
     notes: list[str]
+    own: Sequence[Filter]
+    """The user's filters."""
 
     @property
     def counters(self) -> dict[str, int]:
@@ -69,7 +72,7 @@ def run_crawl(
     """Crawl to the end, in this process."""
     crawl = build_crawl(config_of(starts, settings), directory, fresh=fresh)
     ending = crawl.run()
-    return Run(ending, crawl.snapshot(), crawl.notes)
+    return Run(ending, crawl.snapshot(), crawl.notes, crawl.own_filters)
 
 
 # -- what is on the disk

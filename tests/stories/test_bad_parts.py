@@ -103,7 +103,7 @@ def test_what_a_filter_drops_is_told_and_fetched_by_a_run_without_it(
     )
     for again in (False, True):  # a page that is unchanged has no links, so that only what counts as seen is asked about again
         run = run_crawl(tmp_path, start, order)
-        said = [each for each in left_out(tmp_path, config, run.last) if "NoWilderness" in each]
+        said = [each for each in left_out(tmp_path, config, run.last, run.own) if "NoWilderness" in each]
         assert said == ([] if again and place < 4 else [told])
     url = web.url("a.localhost", "/wild")
     assert set(lines(tmp_path, "NoWilderness")) == {url}
@@ -116,7 +116,7 @@ def test_what_a_filter_drops_is_told_and_fetched_by_a_run_without_it(
         )
     run = run_crawl(tmp_path, start)
     assert asked(web)["a.localhost/wild"] == 1
-    assert not any("NoWilderness" in each for each in left_out(tmp_path, config_of(start), run.last))
+    assert not any("NoWilderness" in each for each in left_out(tmp_path, config_of(start), run.last, run.own))
     assert indexed(tmp_path) == once(*(f"http://{key.replace('/', f':{web.port}/', 1)}" for key in [*KEYS, "a.localhost/wild"]))
 
 
@@ -224,7 +224,7 @@ def test_a_page_that_a_processor_failed_on_is_told_and_comes_back_when_it_is_men
     broken: dict[str, object] = {"processing.by_mime": {"text/x-own": f"{HERE}:BadProcessor"}}
     run = run_crawl(tmp_path, start, broken)
     config = config_of(start, broken)
-    assert any("1 that a processor failed on (logs/thread" in said for said in left_out(tmp_path, config, run.last))
+    assert any("1 that a processor failed on (logs/thread" in said for said in left_out(tmp_path, config, run.last, run.own))
     assert "searchable: no, a processor failed on it" in explain_url(config, tmp_path, web.url("a.localhost", "/bad")).verdict
     mended: dict[str, object] = {"processing.by_mime": {"text/x-own": f"{HERE}:GoodProcessor"}}
     run_crawl(tmp_path, start, mended)

@@ -15,7 +15,7 @@ from larm.errors import StageError
 from larm.graph.reader import open_graph
 from larm.index.anchors import ANCHORS, made_of
 from larm.processing.apart.reader import DocumentReader
-from larm.river.crawl import Ending
+from larm.river.ending import Ending
 from larm.river.patience import HANGS, Patience
 from larm.search.coverage import Coverage, coverage_of
 from larm.testing.clock import FakeClock

@@ -12,7 +12,7 @@ from larm.building.wiring import build_crawl
 from larm.frontier import handler
 from larm.recrawl import page_rows, revisit
 from larm.recrawl.revisit import Recrawl
-from larm.river.crawl import Ending
+from larm.river.ending import Ending
 from larm.search.searcher import IndexSearcher
 from larm.storage.reader import StoreLog
 from larm.testing.random_web import random_web

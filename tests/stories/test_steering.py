@@ -12,7 +12,8 @@ from larm.building.wiring import build_crawl
 from larm.errors import UsageError
 from larm.kit.threads.workers import Workers
 from larm.monitor.summary import summary
-from larm.river.crawl import Crawl, Ending
+from larm.river.crawl import Crawl
+from larm.river.ending import Ending
 from larm.river.orders import Add, AnyOrder, Block, Done, Pause, Refused, Reopen, Resume, Set, Unblock
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import asked, config_of, once, stored, watch
