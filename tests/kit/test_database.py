@@ -1,4 +1,4 @@
-"""What SQLite leaves of deleted rows."""
+"""What SQLite leaves of deleted rows, and what it keeps of statements."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from larm.errors import StorageError
 from larm.kit.disk import database as databases
+from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.database import Database
 
 
@@ -40,3 +41,29 @@ def test_compact_says_that_somebody_reads_what_was_deleted(tmp_path: Path, monke
                     database.compact()
             database.compact()
         assert b"secret" not in b"".join(each.read_bytes() for each in tmp_path.iterdir())
+
+
+def test_memory_does_not_grow_with_the_statements(tmp_path: Path) -> None:
+    """SQLite keeps what was given to a statement as long as it is kept prepared."""
+    with closing(Database(tmp_path / "some.db", "")) as database:
+        given = b"x" * (1 << 20)
+        before = _heap()
+        for number in range(100):
+            assert database.row(f"SELECT length(?) + {number}", (given,)) == (len(given) + number,)
+        assert _heap() - before < 30 << 20
+
+
+def test_memory_does_not_grow_with_the_blocks_that_were_put(tmp_path: Path) -> None:
+    with closing(BlockStore(tmp_path / "queue")) as store:
+        before = _heap()
+        for epoch in range(1, 17):
+            assert store.next_epoch() == epoch
+            store.put_many({f"{number}": bytes(epoch << 10) for number in range(500)})
+        assert _heap() - before < 30 << 20
+        assert store.get_many(["0", "499"]) == {"0": bytes(16 << 10), "499": bytes(16 << 10)}
+
+
+def _heap() -> int:
+    """Bytes of this process that are no file's."""
+    rows = Path("/proc/self/smaps_rollup").read_text(encoding="ascii").splitlines()
+    return sum(int(row.split()[1]) << 10 for row in rows if row.startswith("Anonymous:"))

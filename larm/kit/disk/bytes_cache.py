@@ -49,11 +49,14 @@ _SETTINGS = {
 _BUSY_SECONDS = 10  # a command that looks into a running crawl holds the database for a moment
 _RAW = 1  # diskcache's mode for a value that lies in the database
 _ROWS = 500  # in one statement
-_PUT = "INSERT INTO Cache (key, raw, store_time, access_time, mode, value) VALUES "
-_PUT_END = (
+_PUT = (
+    "INSERT INTO Cache (key, raw, store_time, access_time, mode, value) SELECT json_extract(value, '$[0]'), 1, :epoch, 0, 1,"
+    " substr(:values, json_extract(value, '$[1]'), json_extract(value, '$[2]')) FROM json_each(:rows) WHERE true"
     " ON CONFLICT (key, raw) DO UPDATE SET"
     " value = excluded.value, store_time = excluded.store_time, mode = excluded.mode, filename = NULL"
 )
+"""Of rows (key, where its value begins, from 1 on, its length) and of all values, one after the other: one statement, for any
+number, as SQLite keeps what was given last to each that it may see again."""
 _DELETE = "DELETE FROM Cache WHERE raw = 1 AND key IN (SELECT value FROM json_each(?))"
 _GET = "SELECT key, mode, filename, value FROM Cache WHERE raw = 1 AND key IN (SELECT value FROM json_each(?))"
 _FORGET = "DELETE FROM Cache WHERE raw = 1 AND store_time >= ? AND key LIKE '%' || ?"
@@ -120,13 +123,16 @@ class BytesCache:
         """Write or replace; outside of a transaction, each part of 500 is one. ``epoch`` takes the place of the store time."""
         items = iter(puts)
         while part := list(islice(items, _ROWS)):
-            values: list[str | bytes] = []
+            rows, values = [], bytearray()
             for key, value in part:
                 if type(key) is not str or type(value) is not bytes:
                     what = f"a block is bytes, not {type(value).__name__}"
                     raise TypeError(what if type(key) is str else f"a key is text, not {type(key).__name__}")
-                values += (key, _checksum(key, value) + value)
-            self.database.write(_PUT + ", ".join([f"(?, 1, {epoch:d}, 0, 1, ?)"] * len(part)) + _PUT_END, values)
+                rows.append((key, len(values) + 1, len(value) + 4))
+                values += _checksum(key, value)
+                values += value
+            self.database.write(_PUT, {"rows": json.dumps(rows), "values": values, "epoch": epoch})
+        self.database.write(_PUT, {"rows": "[]", "values": b"", "epoch": epoch})  # or it would keep the last values
 
     def forget(self, epoch: int, suffix: str) -> None:
         """Delete the keys with this ending that were written in an epoch from ``epoch`` on."""
