@@ -1,13 +1,13 @@
 """The end of a long crawl: many pages from a server on this machine, and what becomes of their links and the texts of these.
 
-``python -m benchmarks.long_crawl [--pages 150000] [--links 20] [--words 350] [--hosts 4] [--more 0] [--dir DIR] [-s
+``python -m benchmarks.long_crawl [--pages 150000] [--links 20] [--words 350] [--hosts 4] [--more 0] [--again] [--dir DIR] [-s
 KEY=VALUE]``. A process of its own serves pages of random words, each with links to its children (so that all are reachable),
 its section, its neighbours and anywhere, which go by the title of their target, as on real sites. Then larm crawls them, as a
 process of its own. Prints what the crawl took and what came after the last page (the end's work: the last snapshot of the link
 graph, the index of the texts of links), the peak of memory of the crawl and of all its processes, and whether graph and texts
 are complete, if there is a graph (there is none with ``-s storage.chain=[log]``); exit status 1 if they are not. With
-``--more`` the same of a later run, of so many new pages; where ``--dir`` has a crawl already (with the same ``--port``) of that
-run alone.
+``--more`` the same of a later run, of so many new pages, with ``--again`` of a revisit, whose pages are all as they were; where
+``--dir`` has a crawl already (with the same ``--port``) of that run alone.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ def main() -> None:
     parser.add_argument("--words", type=int, default=350, help="of a page")
     parser.add_argument("--hosts", type=int, default=4, help="sections are dealt to them, or pages where these are too few")
     parser.add_argument("--more", type=int, default=0, help="pages of a second run; with --dir and --port, of one that goes on")
+    parser.add_argument("--again", action="store_true", help="revisit; with --dir and --port, only that where there is a crawl")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--slice", type=int, default=10_000, help="pages of which a line tells what they cost")
     parser.add_argument("--dir", help="where to crawl to; it is kept")
@@ -60,10 +61,12 @@ def main() -> None:
             port = int(server.stdout.readline())
             directory = Path(options.dir or folder)
             home = f"http://h0.localhost:{port}/"
-            there = options.more and (directory / "larm.json").exists()
+            there = (options.more or options.again) and (directory / "larm.json").exists()
             complete = there or crawl(home, port, directory, options.settings, options.slice)
             if options.more:
                 complete &= crawl(f"{home}{options.pages}.html", port, directory, options.settings, options.slice)
+            if options.again:
+                complete &= crawl(home, port, directory, options.settings, options.slice)
         finally:
             server.terminate()
             server.wait()
@@ -108,7 +111,7 @@ def crawl(start: str, port: int, directory: Path, settings: list[str], pages_of_
 
 
 class Slices:
-    """What each slice of pages cost, in a line when it is over: the crawl's figures are five seconds old at most."""
+    """What each slice of requests cost, in a line when it is over: the crawl's figures are five seconds old at most."""
 
     def __init__(self, stats: Path, pid: int, pages: int) -> None:
         self._stats, self._written, self._each = stats, Path(f"/proc/{pid}/io"), pages
@@ -121,7 +124,7 @@ class Slices:
             return
         io = dict(line.split(": ") for line in _text(self._written).splitlines())
         now = {
-            "pages": figures["pages"],
+            "pages": figures["requests"],
             "wall": figures["elapsed"],
             "KB": int(io.get("write_bytes", 0)) / 1e3,
             **figures["cpu"],

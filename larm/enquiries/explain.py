@@ -6,9 +6,9 @@ Reads the last checkpoint of a crawl's directory and its logs; a crawl may be ru
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import msgspec
@@ -93,7 +93,7 @@ def _page(url: Url, directory: Path) -> list[Row]:
         log = StoreLog(directory)
     except UsageError:  # the log storage is not in the chain, or has stored nothing yet
         return [("page", "no store.log to look it up in")]
-    found = log.find(url.access) or log.find(url.normalised)
+    found = next(filter(None, map(log.find, dict.fromkeys((url.access, url.normalised)))), None)
     if found is None:
         return [("page", "not stored")]
     return [
@@ -108,8 +108,11 @@ def _fetch_lines(url: Url, directory: Path, asked: int) -> list[Row]:
     ending = f": {url.access}\n".encode()
     found: list[bytes] = []
     for log in with_parts(directory / LOGS, "thread*[0-9].log"):
-        with log.open("rb") as lines:
-            found += deque((line for line in lines if line.endswith(ending)), 1)
+        if not log.stat().st_size:
+            continue
+        with log.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as lines:
+            if (at := lines.rfind(ending)) >= 0:
+                found.append(lines[lines.rfind(b"\n", 0, at) + 1 : at + len(ending)])
     if not found:
         return []
     last = min(found, key=lambda line: _apart(line, asked)) if asked else max(found)

@@ -12,6 +12,7 @@ from larm.agents.files import IDENTITY
 from larm.agents.identity import Identity, write_identity
 from larm.agents.roster import Roster, write_roster
 from larm.building.state import QUEUES
+from larm.enquiries import afterwards
 from larm.enquiries.afterwards import explain_url
 from larm.enquiries.verdict import Facts, Waits, verdict
 from larm.model.message import UNKNOWN, Known
@@ -91,6 +92,17 @@ def test_of_pages_that_were_cut_nobody_knows_where_they_lead(web: SyntheticWeb, 
     run_crawl(tmp_path, start, {"processing.links": 5})
     said = explain_url(config_of(start), tmp_path, web.url("a.localhost", "/8")).verdict
     assert said.startswith("Not known to this crawl: no page, of those that were read whole, links to it; 1 page was cut")
+
+
+def test_where_no_page_was_cut_nobody_looks_through_all_of_them(
+    web: SyntheticWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    web.host("a.localhost").page("/", links=["/1"])
+    start = web.url("a.localhost")
+    run_crawl(tmp_path, start)
+    monkeypatch.setattr(afterwards, "page_rows", None)
+    said = explain_url(config_of(start), tmp_path, web.url("a.localhost", "/8")).verdict
+    assert said.startswith("Not known to this crawl: no page that was read links to it")
 
 
 def test_hosts_of_another_agent(web: SyntheticWeb, tmp_path: Path) -> None:
