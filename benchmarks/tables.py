@@ -17,7 +17,6 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from benchmarks.webs.words import prose
 from larm.config import IndexStorage as IndexSettings
 from larm.config.filters import VisitedFilter
 from larm.kit.disk.record_table import RecordTable
@@ -27,6 +26,7 @@ from larm.model.document import Document, Visit
 from larm.model.url import Url
 from larm.storage.index import IndexStorage
 from larm.testing.clock import FakeClock
+from larm.testing.webs.words import prose
 
 _TOGETHER = {"seen": 1_000, "aliases": 64, "pages": 5_000, "index": 1_000}
 """Rows that are looked for at once."""

@@ -11,7 +11,7 @@ import pytest
 
 from larm.agents.bus import Bus, Question
 from larm.errors import ConfigError
-from tests.agents.local_bus import Hub, LocalBus
+from larm.testing.local_bus import Hub, LocalBus
 from tests.agents.web_of_hosts import free_ports
 
 Maker = Callable[[int], tuple[str, Bus]]

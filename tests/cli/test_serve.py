@@ -15,10 +15,10 @@ from urllib.request import urlopen
 import pytest
 
 from larm.building.marker import set_marker
+from larm.testing.faults import FaultyDisk
 from larm.web.accounting import AccessLog
 from larm.web.server import listen
 from tests.cli.conftest import Larm
-from tests.faults import FaultyDisk
 from tests.stories.processes import larm_says
 
 

@@ -15,9 +15,9 @@ import pycurl
 
 from larm.fetching import transfer
 from larm.kit.clock import SystemClock
+from larm.testing.random_web import RandomWeb
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
-from tests.random_web import RandomWeb
 
 PORT = 39_317
 """In the URLs."""

@@ -20,8 +20,8 @@ from larm.enquiries.forgetting import meant, take_out
 from larm.errors import UsageError
 from larm.kit.threads.workers import Workers
 from larm.river.crawl import Crawl
+from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
-from tests.random_web import random_web
 from tests.stories.crawls import ALL_HOSTS, check_complete, config_of, reference_links, run_crawl, stored
 
 

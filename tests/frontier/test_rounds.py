@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from _pytest.mark import ParameterSet
 
-from benchmarks.webs.table import SITES, TRAPS
 from larm.frontier.traps.saved import row_of
 from larm.kit.disk.block_store import BlockStore
 from larm.model.left import growing
+from larm.testing.webs.table import SITES, TRAPS
 from tests.frontier.walk import Read, Walk, Web, read_by_larm, replaced
 
 

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import msgspec
 
-from benchmarks.webs.named import NamedWeb, Page, host_of, rendered, resolved
 from larm.config import TrapsFilter
 from larm.duplicates.novelty import NoveltyJudge
 from larm.kit.disk.block_store import BlockStore
@@ -21,6 +20,7 @@ from larm.model.outcome import Fetched, Timing
 from larm.processing.html import read as read_html
 from larm.processing.lexbor_tree import read_tree
 from larm.testing.fakes import url
+from larm.testing.webs.named import NamedWeb, Page, host_of, rendered, resolved
 from tests.frontier.rig import Rig, of, ok
 
 BATCH = 1_000

@@ -21,7 +21,7 @@ from larm.model.document import Visit
 from larm.model.links import Links
 from larm.storage.graph import GraphStorage
 from larm.testing.clock import FakeClock
-from tests.faults import FaultyDisk
+from larm.testing.faults import FaultyDisk
 from tests.graph.anchors import anchors
 from tests.graph.webs import address, fingerprint, gone, moved, page, stored
 

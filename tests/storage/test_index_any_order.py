@@ -21,7 +21,6 @@ import msgspec
 import pytest
 import tantivy
 
-from benchmarks.webs.words import prose
 from larm import config
 from larm.duplicates import aliases
 from larm.duplicates.aliases import Aliases
@@ -41,6 +40,7 @@ from larm.recrawl.revisit import Demand, Recrawl
 from larm.storage.index import IndexStorage
 from larm.storage.pending import Pending, read_pending
 from larm.testing.clock import FakeClock
+from larm.testing.webs.words import prose
 
 SEED = int(os.environ.get("LARM_SEED", "1"))
 PARSE = URLNormalizer().parse

@@ -27,7 +27,7 @@ from larm.storage.purge import moved_days, purge_logs
 from larm.storage.reader import StoreLog
 from larm.storage.retention import DAY, Version, retain, superfluous
 from larm.testing.clock import FakeClock
-from tests.faults import FaultyDisk
+from larm.testing.faults import FaultyDisk
 from tests.storage.pages import link, page
 
 TODAY = 20_000

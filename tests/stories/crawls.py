@@ -23,10 +23,10 @@ from larm.storage.body_frames import read_frame, room_at
 from larm.storage.page_file import PLAIN, page_file
 from larm.storage.reader import StoreLog
 from larm.storage.store_log import StoreEntry
+from larm.testing.random_web import RandomWeb
 from larm.testing.replies import stall
 from larm.testing.request_log import Request, RequestLog
 from larm.testing.web import SyntheticWeb
-from tests.random_web import RandomWeb
 
 ALL_HOSTS = {"crawl.restrict_to": r"http://h\d\d\.localhost:\d+/.*"}
 """The scope of a crawl of a RandomWeb."""

@@ -16,9 +16,9 @@ from larm.archive.scanning import scan
 from larm.enquiries.afterwards import explain_url
 from larm.errors import StorageError, UsageError
 from larm.storage.reader import StoreLog
+from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
 from tests.archive.exchanges import exchange
-from tests.random_web import random_web
 from tests.shared_data import ROOT
 from tests.stories.crawls import ALL_HOSTS, config_of, indexed, lines, rows, run_crawl, stored
 

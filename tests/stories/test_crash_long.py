@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from larm.testing.random_web import RandomWeb, random_web
 from larm.testing.request_log import Request, RequestLog
 from larm.testing.web import SyntheticWeb
-from tests.random_web import RandomWeb, random_web
 from tests.stories.crawls import ALL_HOSTS, run_crawl, watch
 from tests.stories.leftovers import leftovers
 from tests.stories.processes import Process, crawl_arguments, larm_says

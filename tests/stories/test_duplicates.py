@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 import tantivy
 
-from benchmarks.webs.words import prose
 from larm.config import Search
 from larm.enquiries.afterwards import explain_url, reindex_pages
 from larm.enquiries.left_out import left_out
 from larm.index import fields, schema
 from larm.monitor.snapshot import Snapshot
 from larm.search.searcher import IndexSearcher
+from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
-from tests.random_web import random_web
+from larm.testing.webs.words import prose
 from tests.stories.crawls import aliases, check_complete, config_of, indexed, reference_links, run_crawl, watch
 from tests.stories.processes import crawl_arguments, larm_says
 from tests.stories.test_kill import SCOPE, SETTINGS, kill

@@ -19,10 +19,10 @@ from larm.river.ending import Ending
 from larm.river.patience import HANGS, Patience
 from larm.search.coverage import Coverage, coverage_of
 from larm.testing.clock import FakeClock
+from larm.testing.random_web import RandomWeb, random_web
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 from tests.processing.office_files import pdf
-from tests.random_web import RandomWeb, random_web
 from tests.stories.crawls import check_complete, config_of, reference_links, rows, watch
 from tests.stories.leftovers import leftovers
 from tests.stories.parts import HERE, LongClose

@@ -10,7 +10,7 @@ import pytest
 
 from larm.frontier.checkpoint import CheckpointFile
 from larm.kit.disk.block_store import BlockStore
-from tests.random_web import RandomWeb, random_web
+from larm.testing.random_web import RandomWeb, random_web
 from tests.stories.crawls import check_complete, reference_links, watch
 from tests.stories.processes import Process, crawl_arguments, larm_says
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
-from tests.random_web import random_web
 from tests.stories.crawls import ALL_HOSTS, SILENCE, asked, check_stored, lines, once, run_crawl, stored
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.webs.named import fetched, serve
-from benchmarks.webs.table import SITES, TRAPS
 from larm.testing.web import SyntheticWeb
+from larm.testing.webs.named import fetched, serve
+from larm.testing.webs.table import SITES, TRAPS
 from tests.stories.crawls import run_crawl
 
 PAGES, ARTICLES = 150, 150

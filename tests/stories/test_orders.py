@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from larm.testing.random_web import RandomWeb, random_web
 from larm.testing.web import SyntheticWeb
-from tests.random_web import RandomWeb, random_web
 from tests.stories.crawls import ALL_HOSTS, check_complete, reference_links, run_crawl, watch
 from tests.stories.processes import Process, crawl_arguments, larm_says
 from tests.stories.test_kill import SCOPE, SETTINGS

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import pytest
 
+from larm.testing.random_web import RandomWeb, random_web
 from tests.earlier.make import DATA, KINDS
-from tests.random_web import RandomWeb, random_web
 from tests.stories.crawls import ALL_HOSTS, run_crawl
 from tests.stories.processes import ROOT
 

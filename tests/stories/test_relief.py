@@ -15,8 +15,8 @@ from larm.building.wiring import build_crawl
 from larm.frontier.queues import ENOUGH
 from larm.reading import ahead, pool
 from larm.reading.pool import Ended, ReadingPool
+from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
-from tests.random_web import random_web
 from tests.reading.poisoned_child import HANG, POISON
 from tests.stories.crawls import ALL_HOSTS, config_of, lines, rows, run_crawl
 from tests.stories.processes import ROOT, Process, crawl_arguments, larm_says

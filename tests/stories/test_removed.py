@@ -18,7 +18,7 @@ from larm.errors import LarmError
 from larm.filters.chain import MessageFilter
 from larm.model.message import URLMessage
 from larm.search.searcher import IndexSearcher
-from tests.random_web import RandomWeb, random_web
+from larm.testing.random_web import RandomWeb, random_web
 from tests.stories.crawls import ALL_HOSTS, Run, check_stored, lines, reference_links, run_crawl
 from tests.stories.leftovers import leftovers
 

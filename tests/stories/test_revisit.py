@@ -15,9 +15,9 @@ from larm.recrawl.revisit import Recrawl
 from larm.river.ending import Ending
 from larm.search.searcher import IndexSearcher
 from larm.storage.reader import StoreLog
+from larm.testing.random_web import random_web
 from larm.testing.replies import html
 from larm.testing.web import SyntheticWeb
-from tests.random_web import random_web
 from tests.stories.crawls import (
     ALL_HOSTS,
     SILENCE,

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.webs.mazes import deep_relative
-from benchmarks.webs.named import serve
-from benchmarks.webs.words import prose
 from larm.enquiries.afterwards import explain_url
 from larm.enquiries.left_out import left_out
 from larm.monitor.reporter import note_sentences
 from larm.testing.replies import Reply, html
 from larm.testing.request_log import Request
 from larm.testing.web import SyntheticWeb
+from larm.testing.webs.mazes import deep_relative
+from larm.testing.webs.named import serve
+from larm.testing.webs.words import prose
 from tests.stories.crawls import Run, asked, config_of, lines, run_crawl, watch
 from tests.stories.processes import larm_says
 

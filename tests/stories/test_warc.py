@@ -14,11 +14,11 @@ import pytest
 from fastwarc.warc import ArchiveIterator, response, revisit
 
 from larm.errors import StorageError
+from larm.testing.faults import FaultyDisk
+from larm.testing.random_web import random_web
 from larm.testing.replies import zipped
 from larm.testing.web import SyntheticWeb
 from tests.archive.judges import Seen, judge
-from tests.faults import FaultyDisk
-from tests.random_web import random_web
 from tests.stories.crawls import ALL_HOSTS, check_stored, run_crawl, stored, watch
 from tests.stories.processes import Process, crawl_arguments, larm_says
 

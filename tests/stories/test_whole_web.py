@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from larm.river.ending import Ending
-from tests.random_web import random_web
+from larm.testing.random_web import random_web
 from tests.stories.crawls import ALL_HOSTS, asked, check_stored, run_crawl
 
 

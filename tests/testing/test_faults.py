@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from larm.kit.disk.atomic import write_atomically
-from tests.faults import FaultyDisk
+from larm.testing.faults import FaultyDisk
 
 
 def write_all(folder: Path) -> None:

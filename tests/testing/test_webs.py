@@ -7,10 +7,10 @@ from html import unescape
 
 import pytest
 
-from benchmarks.webs.follower import follow
-from benchmarks.webs.named import NamedWeb, Page, fetched, rendered, resolved, serve
-from benchmarks.webs.table import SITES, TRAPS, WEBS
 from larm.testing.web import SyntheticWeb
+from larm.testing.webs.follower import follow
+from larm.testing.webs.named import NamedWeb, Page, fetched, rendered, resolved, serve
+from larm.testing.webs.table import SITES, TRAPS, WEBS
 from tests.testing.client import Client
 
 SMALL, ARTICLES = 300, 30

@@ -14,7 +14,7 @@ from larm.frontier.checkpoint import CheckpointFile
 from larm.kit.disk.block_store import BlockStore
 from larm.river.crawl import Crawl
 from larm.river.orders import Block, Unblock
-from tests.random_web import RandomWeb
+from larm.testing.random_web import RandomWeb
 from tests.stories.crawls import ALL_HOSTS, config_of, run_crawl, watch
 from tests.stories.leftovers import Leftovers, leftovers
 from tests.stories.processes import Process, crawl_arguments

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from larm.errors import StorageError
-from tests.faults import FaultyDisk
-from tests.random_web import random_web
+from larm.testing.faults import FaultyDisk
+from larm.testing.random_web import random_web
 from tests.stories.crawls import ALL_HOSTS, run_crawl, watch
 from tests.torn.bases import SETTINGS, Bases
 

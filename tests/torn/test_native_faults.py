@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.random_web import random_web
+from larm.testing.random_web import random_web
 from tests.stories.crawls import ALL_HOSTS, watch
 from tests.stories.leftovers import leftovers
 from tests.stories.processes import Process, Said, crawl_arguments

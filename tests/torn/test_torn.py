@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.random_web import random_web
+from larm.testing.random_web import random_web
 from tests.stories.crawls import ALL_HOSTS
 from tests.stories.processes import crawl_arguments, larm_says
 from tests.torn.bases import HOSTS, PAGES, SETTINGS, Bases

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from benchmarks.webs.words import prose
 from larm.archive.records import Records, gzip_member
 from larm.config import Serve
 from larm.kit.units import Seconds
+from larm.testing.webs.words import prose
 from tests.archive.exchanges import exchange
 from tests.stories.crawls import run_crawl
 from tests.web.conftest import HOSTILE, Served, Start, crawled

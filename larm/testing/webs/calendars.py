@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from benchmarks.webs.articles import Articles
-from benchmarks.webs.named import NOTHING, Answer, NamedWeb, Page
+from larm.testing.webs.articles import Articles
+from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page
 
 _FIRST = date(2026, 1, 1)
 _EVERY = 3

@@ -37,7 +37,7 @@ class LocalBus:
         address: str,
         kind: str,
         payload: bytes,
-        timeout: float,
+        timeout: float,  # noqa: ARG002  nobody is waited for
         on_answer: Callable[[bytes | None], object],
     ) -> None:
         """See `Bus`."""

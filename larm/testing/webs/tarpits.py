@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from benchmarks.webs.articles import Articles
-from benchmarks.webs.named import NOTHING, Answer, NamedWeb, Page
-from benchmarks.webs.words import chance, prose, words
+from larm.testing.webs.articles import Articles
+from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page
+from larm.testing.webs.words import chance, prose, words
 
 _HOSTS = tuple(f"tar{number}.localhost" for number in range(4))
 

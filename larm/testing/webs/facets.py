@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from benchmarks.webs.articles import Articles
-from benchmarks.webs.named import NOTHING, Answer, NamedWeb, Page
-from benchmarks.webs.words import hashed, words
+from larm.testing.webs.articles import Articles
+from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page
+from larm.testing.webs.words import hashed, words
 
 _FACETS = {each: words(9, "facet", each) for each in ("brand", "color", "material", "price", "rating", "size")}
 _SHOWN = 20

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from benchmarks.webs.articles import Articles
-from benchmarks.webs.named import NOTHING, Answer, NamedWeb, Page
-from benchmarks.webs.words import chance, hashed, prose, words
+from larm.testing.webs.articles import Articles
+from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page
+from larm.testing.webs.words import chance, hashed, prose, words
 
 _SECTIONS = ["about", "news", "contact", "products", "people", "archive"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from urllib.parse import parse_qsl
 
-from benchmarks.webs.articles import Articles
-from benchmarks.webs.named import NOTHING, Answer, NamedWeb, Page
-from benchmarks.webs.words import hashed, prose
+from larm.testing.webs.articles import Articles
+from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page
+from larm.testing.webs.words import hashed, prose
 
 _VIEWS = ("history", "blame", "raw", "diff")
 

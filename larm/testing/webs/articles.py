@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from benchmarks.webs.named import Answers, NamedWeb, Page
-from benchmarks.webs.words import chance, prose
+from larm.testing.webs.named import Answers, NamedWeb, Page
+from larm.testing.webs.words import chance, prose
 
 _FROM_START, _DEEP = 0.2, 0.2
 """Of the articles, so many are linked from the start page; so many only from pages of the trap some links away from it."""

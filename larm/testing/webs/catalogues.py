@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from benchmarks.webs.named import NOTHING, Answer, NamedWeb, Page, finite
-from benchmarks.webs.words import chance, hashed, name, prose, words
+from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page, finite
+from larm.testing.webs.words import chance, hashed, name, prose, words
 
 _TERMS = prose(60, "terms and conditions")
 _MATERIALS = ["zinc", "steel", "brass", "nylon"]

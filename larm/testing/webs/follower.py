@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from benchmarks.webs.named import NamedWeb, Page, host_of, resolved
+from larm.testing.webs.named import NamedWeb, Page, host_of, resolved
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from functools import cache
 
-from benchmarks.webs.named import NOTHING, Answer, NamedWeb, Page, finite
-from benchmarks.webs.words import hashed, prose, words
+from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page, finite
+from larm.testing.webs.words import hashed, prose, words
 
 
 def manual_versions(pages: int = 1_057) -> NamedWeb:

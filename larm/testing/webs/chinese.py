@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from benchmarks.webs.named import NOTHING, Answer, NamedWeb, Page, finite
-from benchmarks.webs.words import chinese, hashed
+from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page, finite
+from larm.testing.webs.words import chinese, hashed
 
 
 def chinese_site(pages: int = 700) -> NamedWeb:

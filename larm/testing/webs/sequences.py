@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from benchmarks.webs.named import NOTHING, Answer, NamedWeb, Page, finite
-from benchmarks.webs.words import hashed, words
+from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page, finite
+from larm.testing.webs.words import hashed, words
 
 
 def gallery(pages: int = 1_000) -> NamedWeb:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from benchmarks.webs.articles import Articles
-from benchmarks.webs.named import NOTHING, Answer, Moved, NamedWeb, Page
-from benchmarks.webs.words import prose
+from larm.testing.webs.articles import Articles
+from larm.testing.webs.named import NOTHING, Answer, Moved, NamedWeb, Page
+from larm.testing.webs.words import prose
 
 
 def print_views(articles: int = 150) -> NamedWeb:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from benchmarks.webs.named import NOTHING, Answer, NamedWeb, Page, finite
-from benchmarks.webs.words import prose, words
+from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page, finite
+from larm.testing.webs.words import prose, words
 
 
 def library_reference(pages: int = 2_600) -> NamedWeb:

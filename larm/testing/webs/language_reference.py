@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 
-from benchmarks.webs.named import NOTHING, Answer, NamedWeb, Page, finite
-from benchmarks.webs.words import hashed, prose, words
+from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page, finite
+from larm.testing.webs.words import hashed, prose, words
 
 _RUST = "API documentation. Settings. Help. Click or press 'S' to search, '?' for more options. Built with care."
 _OPS = """

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from benchmarks.webs.named import NOTHING, Answer, NamedWeb, Page, finite
-from benchmarks.webs.words import hashed, name, prose
+from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page, finite
+from larm.testing.webs.words import hashed, name, prose
 
 _LICENCE = "Content is available under a free licence."
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from benchmarks.webs.articles import Articles
-from benchmarks.webs.named import NOTHING, Answer, NamedWeb, Page
-from benchmarks.webs.words import chance, hashed
+from larm.testing.webs.articles import Articles
+from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page
+from larm.testing.webs.words import chance, hashed
 
 REPORTED = {
     "forum": [

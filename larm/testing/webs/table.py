@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from benchmarks.webs.calendars import calendar_path, calendar_query, calendar_thin
-from benchmarks.webs.catalogues import genealogy, own_words, parts, phone_directory, products, shop, stations
-from benchmarks.webs.chinese import chinese_site
-from benchmarks.webs.conversations import blog, forum, mailing_list
-from benchmarks.webs.echoes import logins, print_views, redirects
-from benchmarks.webs.facets import facets_path, facets_query
-from benchmarks.webs.language_reference import language_reference
-from benchmarks.webs.library_reference import library_reference
-from benchmarks.webs.lists import pagination, sort_orders
-from benchmarks.webs.manual_versions import manual_versions
-from benchmarks.webs.mazes import deep_relative, session_path, session_query, soft_404
-from benchmarks.webs.named import NamedWeb
-from benchmarks.webs.reported import REPORTED, reported
-from benchmarks.webs.repositories import one_path, repository
-from benchmarks.webs.sequences import gallery, poems
-from benchmarks.webs.tarpits import tarpit
-from benchmarks.webs.wikis import wiki
+from larm.testing.webs.calendars import calendar_path, calendar_query, calendar_thin
+from larm.testing.webs.catalogues import genealogy, own_words, parts, phone_directory, products, shop, stations
+from larm.testing.webs.chinese import chinese_site
+from larm.testing.webs.conversations import blog, forum, mailing_list
+from larm.testing.webs.echoes import logins, print_views, redirects
+from larm.testing.webs.facets import facets_path, facets_query
+from larm.testing.webs.language_reference import language_reference
+from larm.testing.webs.library_reference import library_reference
+from larm.testing.webs.lists import pagination, sort_orders
+from larm.testing.webs.manual_versions import manual_versions
+from larm.testing.webs.mazes import deep_relative, session_path, session_query, soft_404
+from larm.testing.webs.named import NamedWeb
+from larm.testing.webs.reported import REPORTED, reported
+from larm.testing.webs.repositories import one_path, repository
+from larm.testing.webs.sequences import gallery, poems
+from larm.testing.webs.tarpits import tarpit
+from larm.testing.webs.wikis import wiki
 
 SITES: dict[str, Callable[..., NamedWeb]] = {
     "language": language_reference,
