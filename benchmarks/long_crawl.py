@@ -117,10 +117,11 @@ class Slices:
         self._stats, self._written, self._each = stats, Path(f"/proc/{pid}/io"), pages
         self._last: dict[str, float] = {}
         self._told = False
+        self._before = _figures(stats)  # of an earlier run
 
     def look(self, pid: int) -> None:
         """Print a line if there is one to print. Its memory is that which is no file's: files are mapped as there is room."""
-        if not (figures := _figures(self._stats)):
+        if (figures := _figures(self._stats)) == self._before:
             return
         io = dict(line.split(": ") for line in _text(self._written).splitlines())
         now = {

@@ -22,7 +22,7 @@ from larm.agents.said import GARBAGE, Said
 from larm.agents.terms import Doors, Rule
 from larm.errors import StorageError
 from larm.model.message import URLMessage
-from larm.recrawl.page_book import PageRow, decode_row, encode_row
+from larm.recrawl.page_row import PageRow, decode_row, encode_row
 from larm.river.moves import Moves
 from larm.river.parts import Frontier
 from larm.seams import Drop

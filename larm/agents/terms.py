@@ -16,7 +16,7 @@ from larm.config import Cluster
 from larm.kit.disk.block_store import BlockStore
 from larm.model.message import URLMessage
 from larm.model.url import Url
-from larm.recrawl.page_book import PageRow
+from larm.recrawl.page_row import PageRow
 from larm.river.parts import Shared
 from larm.river.steering import Steering
 

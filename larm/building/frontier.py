@@ -39,7 +39,7 @@ from larm.model.forgotten import ForgottenPages
 from larm.model.message import URLMessage, pack_messages, unpack_messages
 from larm.model.sites import SiteTable
 from larm.model.url_shape import number_of
-from larm.recrawl.page_book import forbidden
+from larm.recrawl.page_row import forbidden
 from larm.river.move_orders import moves_state_of
 from larm.river.parts import Frontier
 from larm.river.starts import StartWatch

@@ -59,7 +59,7 @@ from larm.model.forgotten import ForgottenPages
 from larm.model.message import FRAME, ORDINARY, REDIRECT
 from larm.model.url import BadUrl, Url, URLNormalizer
 from larm.monitor.rates import minute
-from larm.recrawl.page_book import Answer, PageRow
+from larm.recrawl.page_row import Answer, PageRow
 from larm.recrawl.page_rows import page_row, page_rows
 from larm.river.verdicts import refusals_of
 from larm.storage.log import LINKS_LOG

@@ -10,7 +10,7 @@ from larm.building.state import LOGS, PAGES, QUEUES
 from larm.kit.disk.files import is_there
 from larm.monitor.history import Moment, history
 from larm.monitor.reporter import LOG
-from larm.recrawl.page_book import PageRow
+from larm.recrawl.page_row import PageRow
 from larm.recrawl.page_rows import page_rows
 
 

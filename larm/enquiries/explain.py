@@ -23,7 +23,7 @@ from larm.kit.disk.files import is_there
 from larm.kit.logs.log_file import with_parts
 from larm.model.file_url import FILES
 from larm.model.url import Url
-from larm.recrawl.page_book import PageRow
+from larm.recrawl.page_row import PageRow
 from larm.river.verdicts import Row, live_rows, place_in, queues_of
 from larm.storage.reader import StoreLog
 

@@ -35,7 +35,7 @@ from larm.model.forgotten import ForgottenPages
 from larm.model.message import START, URLMessage
 from larm.model.url import BadUrl, Url
 from larm.processing.fragments import HTML
-from larm.recrawl.page_book import Answer
+from larm.recrawl.page_row import Answer
 from larm.recrawl.page_rows import page_rows
 from larm.river.causes import cause_of_status
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from larm.recrawl.page_book import Answer
+from larm.recrawl.page_row import Answer
 
 
 def end_of(answer: Answer, answer_at: Callable[[str], Answer | None]) -> tuple[Answer | None, str]:

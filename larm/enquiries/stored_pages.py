@@ -20,7 +20,7 @@ from larm.model.document import Document
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched, Timing
 from larm.model.url import BadUrl, Url
-from larm.recrawl.page_book import PageRow
+from larm.recrawl.page_row import PageRow
 from larm.recrawl.page_rows import PageRows
 from larm.storage.reader import StoreLog
 from larm.storage.store_log import StoreEntry

@@ -16,7 +16,7 @@ from larm.frontier.traps.desk import TrapDesk
 from larm.kit.counted import counted
 from larm.model.cuts import PROCESSOR, larger
 from larm.monitor.rates import minute
-from larm.recrawl.page_book import PageRow
+from larm.recrawl.page_row import PageRow
 from larm.river.causes import cause_of_status
 
 _REFUSALS = {

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from larm.recrawl.freshness import date
-from larm.recrawl.page_book import PageRow
+from larm.recrawl.page_row import PageRow
 from larm.recrawl.past import Past
 
 _WEIGHT = 1.0

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from larm.kit.disk.record_table import RecordTable
-from larm.recrawl.page_book import PageRow, decode_row, part_of
+from larm.recrawl.page_row import PageRow, decode_row, part_of
 
 _BATCH = 1000
 

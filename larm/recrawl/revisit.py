@@ -27,7 +27,7 @@ from larm.model.cuts import may_be_whole
 from larm.model.document import Visit
 from larm.model.message import UNKNOWN, URLMessage, as_whole
 from larm.model.url import BadUrl, Url
-from larm.recrawl.page_book import PageRow
+from larm.recrawl.page_row import PageRow
 from larm.recrawl.page_rows import PageRows, Written, generation_of, page_batches, written
 from larm.recrawl.share import Share
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 import xxhash
 
 from larm.recrawl.likely import Likely
-from larm.recrawl.page_book import PageRow
+from larm.recrawl.page_row import PageRow
 
 _SAMPLE = 0.2
 """Of the pages that are asked for, those that are chosen by chance: enough of them to tell folders of some ten pages apart."""

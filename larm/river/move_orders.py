@@ -14,7 +14,7 @@ import msgspec
 from larm.errors import StorageError, UsageError
 from larm.frontier.host_parts import AnyPart, Pages, decode_part
 from larm.frontier.queue_row import QueueRow
-from larm.recrawl.page_book import decode_row
+from larm.recrawl.page_row import decode_row
 
 NAME = "moves"
 

@@ -49,7 +49,7 @@ from larm.frontier.saved_host import HostRow
 from larm.model.document import Visit
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage, decode_messages
-from larm.recrawl.page_book import PageRow, decode_row, encode_row
+from larm.recrawl.page_row import PageRow, decode_row, encode_row
 from larm.recrawl.page_rows import PageRows
 from larm.river.move_orders import (
     NAME,

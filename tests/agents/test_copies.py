@@ -24,7 +24,7 @@ from larm.kit.disk.block_store import BlockStore
 from larm.kit.threads.gate import Gate
 from larm.model.message import UNKNOWN, URLMessage
 from larm.model.url import URLNormalizer
-from larm.recrawl.page_book import PageRow, encode_row
+from larm.recrawl.page_row import PageRow, encode_row
 from tests.agents.test_cluster import cluster, until, until_has, urls
 
 pytest.importorskip("zenoh")

@@ -17,7 +17,7 @@ from larm.enquiries.afterwards import explain_url
 from larm.enquiries.verdict import Facts, Waits, verdict
 from larm.model.message import UNKNOWN, Known
 from larm.monitor.rates import minute
-from larm.recrawl.page_book import Answer, PageRow
+from larm.recrawl.page_row import Answer, PageRow
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import asked, config_of, run_crawl
 

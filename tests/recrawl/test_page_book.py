@@ -9,7 +9,8 @@ from larm.model.document import Visit
 from larm.model.message import UNKNOWN
 from larm.model.url import URLNormalizer
 from larm.processing.directives import of_header
-from larm.recrawl.page_book import PageBook, encode_row
+from larm.recrawl.page_book import PageBook
+from larm.recrawl.page_row import encode_row
 from larm.recrawl.page_rows import PageRows, page_rows
 from larm.recrawl.revisit import Demand, Recrawl
 from larm.testing.clock import FakeClock

@@ -12,7 +12,8 @@ from larm.model.document import Document, Visit
 from larm.model.message import UNKNOWN, URLMessage, as_whole
 from larm.model.url import URLNormalizer
 from larm.recrawl.likely import Likely
-from larm.recrawl.page_book import PageBook, PageRow
+from larm.recrawl.page_book import PageBook
+from larm.recrawl.page_row import PageRow
 from larm.recrawl.page_rows import page_rows
 from larm.recrawl.past import Past, claim
 from larm.recrawl.revisit import Demand, Recrawl

@@ -13,7 +13,7 @@ from larm.building.mission import limits_of
 from larm.enquiries.left_out import cut_sentence
 from larm.model import cuts
 from larm.model.message import Known, as_whole
-from larm.recrawl.page_book import PageRow
+from larm.recrawl.page_row import PageRow
 from larm.search.searcher import IndexSearcher
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb

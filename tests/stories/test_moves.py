@@ -23,7 +23,7 @@ from larm.kit.disk.seen_set import DiskSeenSet
 from larm.kit.threads.workers import Workers
 from larm.model.message import UNKNOWN, URLMessage
 from larm.model.url import URLNormalizer
-from larm.recrawl.page_book import PageRow, encode_row
+from larm.recrawl.page_row import PageRow, encode_row
 from larm.recrawl.page_rows import page_rows
 from larm.river.crawl import Crawl
 from larm.river.moves import Moves
