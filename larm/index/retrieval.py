@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
-from math import sqrt
+from math import prod, sqrt
 from typing import NamedTuple
 
 import tantivy
@@ -21,18 +21,20 @@ from larm.index.defined import SIGN, together
 from larm.index.feedback import Feedback
 from larm.index.meta_words import meta_word
 from larm.index.names import Anchors
-from larm.index.nearness import Near, Nearness, in_order
+from larm.index.rough import Asked, Hit, Rough, any_of
 from larm.index.schema import these, total
 from larm.index.tree import Node, Phrase, Word, loosened, split, wanted
-from larm.index.word_queries import Sought, WordQueries
+from larm.index.word_queries import Near, Sought, WordQueries
 
 _SHARING = 20
 """Pages of which it is looked at what they share."""
 _MANY = 2_000
-"""Pages that have both of two words. To look for these, and for the best that have one, then takes less time than to look at
-all that have any, and finds the same."""
-_SMALL = 20_000
-"""Pages of an index in which it takes less time to see first whether there are so many; half as much as their scores."""
+"""Pages that have all words; of more it is looked up which of the candidates do."""
+_OFTEN = 200_000
+"""Pages that have a word, all words together, from which on it is worth to look at them roughly first, if a fourth as many
+have all: else too many could be among the best."""
+_PAIRS = 2
+"""Of neighbours: with more of them, nearly always too many pages could be among the best."""
 _HOST = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+")
 _OF_A_NAME = 5
 """Words of a question, function words apart; of a longer one, how many pages link to a page counts the less: it is about a
@@ -82,7 +84,7 @@ class Retrieval:
         self._settings = settings
         self._compiler = Compiler(schema, words)
         self._feedback = Feedback(schema, searcher, words)
-        self._nearness = Nearness(schema, searcher)
+        self._rough = Rough(schema, searcher)
 
     def retrieve(self, tree: Node | None, anchors: Anchors | None, limit: int, offset: int = 0) -> Retrieved:
         """``limit`` candidates after the first ``offset``."""
@@ -102,19 +104,25 @@ class Retrieval:
             parts["conditions"] = condition
         asked = any(True for _ in wanted(conditions))
         every = self._all(units, condition, asked=asked)
-        having = self._of_all(every, units, parts, near, limit=limit, offset=offset) if every is not None else NOTHING
-        enough = asked and not having.complete
-        query = self._query(units, parts, condition, enough=enough)
+        often = not offset and self._are_often(units)
+        rough = self._roughly(units, parts, near, condition, limit) if often and not asked else None
+        complete, all_of_them = 0, NOTHING.having_all
+        if rough is not None and every is not None and condition is None:
+            complete = self._complete(units, rough[2])
+        if every is not None and not complete:
+            result = self._searcher.search(every, limit=_MANY)
+            complete = total(result)
+            if complete <= _MANY:
+                all_of_them = self._pages([address for _, address in result.hits])
         self.words.context.deadline.check()
-        if having.complete > _MANY and not offset and _are_two_words(units):
-            found = self._of_either(units, parts, having, limit)
-            return found._replace(every=every, unknown=unknown, matching=query)
-
-        def any_of(parts: Mapping[str, tantivy.Query]) -> tantivy.Query:
-            return self._query(units, parts, condition, enough=enough)
-
-        hits, matching = self._nearness.best(any_of, parts, near, limit, offset)
-        complete = matching if every is None else having.complete
+        query = self._query(units, parts, condition, enough=asked and not complete)
+        if often and asked and complete:
+            rough = self._roughly(units, parts, near, condition, limit)
+        if rough is None:
+            result = self._searcher.search(query, limit=max(1, limit), offset=offset)
+            rough = result.hits, total(result), 0
+        hits, matching, _ = rough
+        complete = matching if every is None else complete
         candidates = self._candidates(hits)
         shared = self._shared(units, query, () if offset else candidates)
         if shared is not None:
@@ -122,54 +130,51 @@ class Retrieval:
             both = tantivy.Query.boolean_query([(_MUST, query), (_SHOULD, shared)])
             hits = self._searcher.search(both, limit=max(1, limit), offset=offset, count=False).hits
             candidates = self._candidates(hits)
-        pages = {each.page for each in candidates} if every is None else having.having_all
-        return Retrieved(complete, matching, candidates, units, parts, pages, every, unknown, query)
+        found = Retrieved(complete, matching, candidates, units, parts, all_of_them, every, unknown, query)
+        return found._replace(having_all=all_of_them or self.having_all(found, candidates))
 
-    def _of_all(
+    def _are_often(self, units: Sequence[Sought]) -> bool:
+        """Words, each by itself, that many pages have, and many all of them, if they have nothing to do with each other."""
+        if not units or any(len(each.unit.words) != 1 or each.unit.symbol or not each.ways for each in units):
+            return False
+        pages, of = [each.ways[0].pages for each in units], self.words.statistics.pages
+        return sum(pages) >= _OFTEN and of * prod(each / of for each in pages) >= _OFTEN / 4
+
+    def _complete(self, units: Sequence[Sought], having: int) -> int:
+        """How many pages have both of two words, of which so many have any; 0: that is not known without a look at all."""
+        if len(units) != _TWO or any(each.common for each in units) or not self.words.statistics.exact:
+            return 0
+        for each in units:
+            usual, others = each.ways[0], any_of(way.query for way in each.ways[1:])
+            beside = tantivy.Query.boolean_query([(_MUST, others), (tantivy.Occur.MustNot, usual.query)])
+            having -= usual.pages + total(self._searcher.search(beside, limit=1))
+        return -having
+
+    def _roughly(
         self,
-        every: tantivy.Query,
         units: Sequence[Sought],
         parts: Mapping[str, tantivy.Query],
         near: Mapping[str, Near],
-        *,
+        condition: tantivy.Query | None,
         limit: int,
-        offset: int,
-    ) -> Retrieved:
-        """Which pages have all words; of many, and in a large index, the best of them, with their scores."""
-        if self.words.statistics.pages <= _SMALL:
-            result = self._searcher.search(every, limit=_MANY)
-            if total(result) <= _MANY:
-                pages = self._pages([address for _, address in result.hits])
-                return NOTHING._replace(complete=total(result), having_all=pages)
-        needed = [each for each in units if not each.common] or list(units)
-        always = {"has " + each.unit.name: self._settings.coverage * each.weight for each in needed}
-        musts = {"conditions", *("word " + each.unit.name for each in needed)}
-
-        def query(parts: Mapping[str, tantivy.Query]) -> tantivy.Query:
-            return tantivy.Query.boolean_query(
-                [(_MUST if name in musts else _SHOULD, part) for name, part in parts.items() if name not in always]
-            )
-
-        hits, matching = self._nearness.best(query, parts, near, limit, offset)
-        found = self._candidates(hits, sum(always.values()))
-        return Retrieved(matching, matching, found, units, parts, {each.page for each in found})
-
-    def _of_either(self, units: Sequence[Sought], parts: Mapping[str, tantivy.Query], both: Retrieved, limit: int) -> Retrieved:
-        """The same of two words, of which ``both`` has the pages that have both: also those that have one, or that are called
-        so in links. As if all of it were one query, without looking for neighbours where there can be none."""
-        called = [(_SHOULD, part) for name, part in parts.items() if name == "links"]
-        where = [(_MUST, part) for name, part in parts.items() if name == "conditions"]
-        found, pages = {each.page: each for each in both.candidates}, -both.complete
-        alone = [([(_MUST, each.query), *called], self._settings.coverage * each.weight) for each in units]
-        if called:
-            alone.append(([(_MUST, called[0][1]), *((tantivy.Occur.MustNot, each.query) for each in units)], 0.0))
-        for asked, always in alone:
-            result = self._searcher.search(tantivy.Query.boolean_query([*asked, *where]), limit=max(1, limit))
-            pages += total(result)
-            for each in self._candidates(result.hits, always):  # of one that has both, this is not all of its score
-                found.setdefault(each.page, each)
-        ordered = sorted(found.values(), key=lambda each: in_order((each.score, each.address)))
-        return both._replace(total=pages, candidates=ordered[:limit])
+    ) -> tuple[Sequence[Hit], int, int] | None:
+        """The best by a rough look at all, how many match, and how many of these have any word. None: they can't be told so."""
+        late = {name: each for name, each in near.items() if each.field == fields.MAIN}
+        if len(late) > _PAIRS:
+            return None
+        summands = self._summands(units, parts)
+        words = {name: summands.pop(name) for name in ["word " + each.unit.name for each in units]}
+        asked = Asked(
+            words=list(words.values()),
+            beside=[part for name, part in summands.items() if name not in late],
+            near=[each.query for each in late.values()],
+            ways=[way.query for each in units for way in each.ways],
+            seldom=[way.query for each in units for way in each.ways[1:]],
+            usual=[(each.ways[0].query, self._for_having(each)) for each in units],
+            most=sum(map(self._for_having, units)) + sum(each.most for each in late.values()),
+            condition=condition,
+        )
+        return self._rough.best(asked, limit)
 
     def newest(self, found: Retrieved, limit: int, offset: int = 0) -> Retrieved:
         """The same pages, those that changed last first; only those with all words, if there are such: some word, and that
@@ -197,7 +202,7 @@ class Retrieval:
         known = pages & found.having_all
         if found.every is None:
             return pages
-        if found.complete <= len(found.having_all) or len(known) == len(candidates):
+        if not candidates or found.complete <= len(found.having_all) or len(known) == len(candidates):
             return known
         both = tantivy.Query.boolean_query([(_MUST, found.every), (_MUST, these(self._schema, pages))])
         hits = self._searcher.search(both, limit=len(candidates), count=False).hits
@@ -263,7 +268,7 @@ class Retrieval:
         if settings.coverage:
             for each in units:
                 name = "has " + each.unit.name
-                parts[name] = query.const_score_query(each.query, settings.coverage * each.weight)
+                parts[name] = query.const_score_query(each.query, self._for_having(each))
         parts |= {f"within {number}": within for number, within in enumerate(self.words.within(units), 1)}
         parts |= {name: each.query for name, each in near.items()}
         names = {each.unit.typed: each.weight for each in units if len(each.unit.words) > 1}
@@ -297,31 +302,37 @@ class Retrieval:
         """Any of the parts, if the conditions hold; ``enough``: also where nothing else holds."""
         if not units and condition is not None:
             return condition
-        scored = dict(parts)
+        query = any_of(self._summands(units, parts).values())
+        if condition is None:
+            return query
+        return tantivy.Query.boolean_query([(_MUST, condition), (_SHOULD if enough else _MUST, query)])
+
+    def _summands(self, units: Sequence[Sought], parts: Mapping[str, tantivy.Query]) -> dict[str, tantivy.Query]:
+        """The parts whose scores are added up; what having a word counts is one with what the word counts."""
+        scored = {name: part for name, part in parts.items() if name != "conditions"}
         for each in units if self._settings.coverage else ():
             coverage = scored.pop("has " + each.unit.name, None)
             if coverage is not None:
                 name = "word " + each.unit.name
-                scored[name] = _with(scored[name], self._settings.coverage * each.weight)
-        scored.pop("conditions", None)
-        query = tantivy.Query.boolean_query([(_SHOULD, part) for part in scored.values()])
-        if condition is None:
-            return query
-        return tantivy.Query.boolean_query([(_MUST, condition), (_SHOULD if enough else _MUST, query)])
+                scored[name] = _with(scored[name], self._for_having(each))
+        return scored
+
+    def _for_having(self, sought: Sought) -> float:
+        return self._settings.coverage * sought.weight
 
     def _all(self, units: Sequence[Sought], condition: tantivy.Query | None, *, asked: bool) -> tantivy.Query | None:
         """Pages that have all units, function words apart; None where that is what `_query` finds."""
         needed = [each for each in units if not each.common] or list(units)
         if not units or (len(units) == 1 and len(units[0].unit.words) <= 1 and not asked):
             return None
-        every = [(_MUST, tantivy.Query.const_score_query(each.query, 0.0)) for each in needed]
-        return tantivy.Query.boolean_query(every if condition is None else [(_MUST, condition), *every])
+        every = [(_MUST, each.query) for each in needed] + [(_MUST, each) for each in (condition,) if each is not None]
+        return tantivy.Query.const_score_query(tantivy.Query.boolean_query(every), 0.0)
 
-    def _candidates(self, hits: Sequence[tuple[float, tantivy.DocAddress]], always: float = 0.0) -> list[Candidate]:
+    def _candidates(self, hits: Sequence[Hit]) -> list[Candidate]:
         addresses = [address for _, address in hits]
         columns = [self._searcher.fast_field_values(name, addresses) for name in (fields.PAGE, fields.DIGEST, fields.LENGTH)]
         return [
-            Candidate(address, score + always, page or 0, digest or 0, length or 0)
+            Candidate(address, score, page or 0, digest or 0, length or 0)
             for (score, address), page, digest, length in zip(hits, *columns, strict=True)
         ]
 
@@ -330,11 +341,6 @@ def _with(query: tantivy.Query, score: float) -> tantivy.Query:
     """What matches, at so much more: to add the query to itself without its score would be to look for it twice."""
     every = tantivy.Query.const_score_query(tantivy.Query.all_query(), score)
     return tantivy.Query.boolean_query([(_MUST, query), (_MUST, every)])
-
-
-def _are_two_words(units: Sequence[Sought]) -> bool:
-    """Plain ones, of which a page has none, one or both."""
-    return len(units) == _TWO and all(len(each.unit.words) == 1 and not (each.common or each.unit.symbol) for each in units)
 
 
 def _agreeing(called: Mapping[int, float], units: Sequence[Sought]) -> Iterator[tuple[int, float]]:

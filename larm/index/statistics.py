@@ -26,8 +26,11 @@ class Statistics:
         # constant after construction
         self.searcher = searcher
         self._documents = int(searcher.num_docs)
-        self.pages = max(self._documents, int(searcher.doc_freq(fields.META, meta_word("site", "all"))))
+        known = int(searcher.doc_freq(fields.META, meta_word("site", "all")))
+        self.pages = max(self._documents, known)
         """Those that are deleted count until a merge, as in all frequencies: tantivy's scores go by these numbers."""
+        self.exact = known == self._documents
+        """None is deleted."""
         # only the reader's thread
         self._frequencies: dict[tuple[str, str], int] = {}
         self._languages = None if shares is None else read_in(shares)

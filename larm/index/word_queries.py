@@ -21,7 +21,6 @@ from larm.index import fields
 from larm.index.accents import accented
 from larm.index.analysis import Analyzer
 from larm.index.forms import Form, Forms
-from larm.index.nearness import Near
 from larm.index.query_context import QueryContext
 from larm.index.schema import total
 from larm.index.scripts import is_unspaced
@@ -65,6 +64,23 @@ _USUAL = 5.0
 """Rarity of a word that one in 150 pages has; of two words, `rarity` of the settings moves weight to the rarer one."""
 
 
+class Near(NamedTuple):
+    """Two neighbours of a query, near each other in a field."""
+
+    query: tantivy.Query
+    most: float
+    """No page gets as much for it."""
+    field: str
+
+
+class Way(NamedTuple):
+    """One of those in which a page can have a word: a form of it in a field."""
+
+    query: tantivy.Query
+    pages: int
+    """That have it so, at most."""
+
+
 class Sought(NamedTuple):
     """One thing that is looked for, and how."""
 
@@ -76,6 +92,8 @@ class Sought(NamedTuple):
     """A function word: a page may lack it and still have all that was asked for."""
     folded: float = 1.0
     """What it counts where nobody knows the accents that were typed: in texts of links, and beside other words."""
+    ways: Sequence[Way] = ()
+    """In which a page can have it, the commonest first. With one it has that score for it, with several at most their sum."""
 
 
 class WordQueries:
@@ -199,7 +217,7 @@ class WordQueries:
                     query = tantivy.Query.phrase_query(self._schema, field, list(pair), slop=settings.proximity_slop)
                     weight = settings.proximity * self._weights[field] * (one.weight * one.folded + other.weight * other.folded)
                     boosted = tantivy.Query.boost_query(query, weight / own)
-                    queries.append(Near(boosted, _MOST_BM25 * weight, field, math.prod(pages) / self.statistics.pages))
+                    queries.append(Near(boosted, _MOST_BM25 * weight, field))
         return queries
 
     def _sought(self, unit: Unit, weights: Mapping[str, float]) -> Sought:
@@ -209,14 +227,18 @@ class WordQueries:
         rarity = max(_LEAST, self._rarity(unit))
         weight = rarity * unit.times * (rarity / _USUAL) ** settings.rarity * (settings.function_words if common else 1.0)
         folded = _WITHOUT_ACCENTS if self._pages_as_written(unit) else 1.0
-        return Sought(unit, weight, self._any_of(self._ways(unit, weights, weight, rarity)), common, folded)
+        ways = list(self._ways(unit, weights, weight, rarity))
+        query = self._any_of([self._any_of([form.query for form in forms]) for forms in ways])
+        by_pages = sorted((form for forms in ways for form in forms), key=lambda form: -form.pages)
+        return Sought(unit, weight, query, common, folded, by_pages)
 
-    def _ways(self, unit: Unit, weights: Mapping[str, float], weight: float, rarity: float) -> Iterator[tantivy.Query]:
-        """In which a page can have it; the best one counts, and a part of the others."""
+    def _ways(self, unit: Unit, weights: Mapping[str, float], weight: float, rarity: float) -> Iterator[list[Way]]:
+        """In which a page can have it, those of a field together; the best one counts, and a part of the others."""
         if unit.symbol:
-            own = self.statistics.rarity(self.statistics.frequency(fields.AS_WRITTEN, unit.symbol))
+            pages = self.statistics.frequency(fields.AS_WRITTEN, unit.symbol)
             term = tantivy.Query.term_query(self._schema, fields.AS_WRITTEN, unit.symbol, index_option="freq")
-            yield tantivy.Query.boost_query(term, self._settings.fields.main * weight / own)
+            weighed = tantivy.Query.boost_query(term, self._settings.fields.main * weight / self.statistics.rarity(pages))
+            yield [Way(weighed, pages)]
             weight *= _WITHOUT_SIGNS
             if not unit.words:
                 return
@@ -225,7 +247,8 @@ class WordQueries:
         else:
             if fields.MAIN in weights and (pages := self._pages_as_written(unit)):
                 term = tantivy.Query.term_query(self._schema, fields.AS_WRITTEN, unit.typed, index_option="freq")
-                yield tantivy.Query.boost_query(term, self._settings.fields.main * weight / self.statistics.rarity(pages))
+                weighed = tantivy.Query.boost_query(term, self._settings.fields.main * weight / self.statistics.rarity(pages))
+                yield [Way(weighed, pages)]
                 weight *= _WITHOUT_ACCENTS
             yield from self._word(unit, weights, weight, rarity)
         for phrase in self._phrases.get(unit.words[0], ()) if len(unit.words) == 1 and not unit.exact else ():
@@ -233,7 +256,7 @@ class WordQueries:
         if unit.parts:
             yield from self._phrase(unit.parts, weights, weight * self._settings.other_forms)
 
-    def _word(self, unit: Unit, weights: Mapping[str, float], weight: float, rarity: float) -> Iterator[tantivy.Query]:
+    def _word(self, unit: Unit, weights: Mapping[str, float], weight: float, rarity: float) -> Iterator[list[Way]]:
         """In all of its forms, in each field."""
         query, settings = tantivy.Query, self._settings
         forms = self.like(unit.pattern) if unit.pattern else () if unit.exact else self._forms(unit)
@@ -251,23 +274,22 @@ class WordQueries:
                     counts = weight / own * (1 - settings.field_rarity + settings.field_rarity * there / rarity)
                     if word in unit.names and field == fields.TITLE:
                         counts = max(counts, _OF_A_NAME)
-                    found.append(query.boost_query(term, of_field * share * counts))
+                    found.append(Way(query.boost_query(term, of_field * share * counts), pages))
             if found:
-                yield found[0] if len(found) == 1 else self._any_of(found)
+                yield found
 
-    def _phrase(self, words: Clause, weights: Mapping[str, float], weight: float) -> Iterator[tantivy.Query]:
+    def _phrase(self, words: Clause, weights: Mapping[str, float], weight: float) -> Iterator[list[Way]]:
         """As it stands, in each field."""
         for field, of_field in weights.items():
             pages = [self.statistics.frequency(field, word) for word in words]
             if all(pages) and of_field:
                 query = tantivy.Query.phrase_query(self._schema, field, list(words))
                 own = sum(map(self.statistics.rarity, pages))
-                yield tantivy.Query.boost_query(query, of_field * weight / own)
+                yield [Way(tantivy.Query.boost_query(query, of_field * weight / own), min(pages))]
 
-    def _any_of(self, ways: Iterable[tantivy.Query]) -> tantivy.Query:
-        queries = list(ways)
-        if not queries:
-            return tantivy.Query.empty_query()
+    def _any_of(self, queries: Sequence[tantivy.Query]) -> tantivy.Query:
+        if len(queries) <= 1:
+            return queries[0] if queries else tantivy.Query.empty_query()
         return tantivy.Query.disjunction_max_query(queries, float(self._settings.tie))
 
     def _rarity(self, unit: Unit) -> float:
