@@ -33,6 +33,9 @@ _FILE = re.compile(r"@")
 _ARCHIVE = re.compile(r"[^\0]*\.w?arc(?:\.gz|\.zst)?", re.IGNORECASE)  # there is no top-level domain of such a name
 _SPACE = re.compile(r"[ \t]+")
 _WORD = re.compile(r"host|below|domain|(?:include|exclude)=.+")
+_LIKE_A_WORD = re.compile(rf"{_WORD.pattern}|[a-z_]+=.*")
+_WEB = re.compile(r"https?://", re.IGNORECASE)
+_COMMENT = re.compile(r"[ \t]#.*")
 _MOST_MISTAKES = 20
 """Malformed lines of a file that are shown one by one; a wrong file should not scroll the rest away."""
 
@@ -144,8 +147,13 @@ def _read_file(name: str, parse: Parse, base: Path, source: str, starts: Starts)
 
 def _seed(line: str) -> tuple[str, Seed | None]:
     """(URL, what is said behind it): ``https://a.org/docs/ below include=*/en/* exclude=*.zip``."""
+    if web := _WEB.match(line):
+        line = _COMMENT.sub("", line)  # what follows a space is no fragment; a file may have such a name
     text, *words = _SPACE.split(line)
-    if not words or not all(_WORD.fullmatch(word) for word in words):
+    strange = next((word for word in words if not _WORD.fullmatch(word)), None)
+    if not words or strange is not None:
+        if web and strange is not None and any(_LIKE_A_WORD.fullmatch(word) for word in words):
+            raise BadUrl(f"{strange} is not host, below, domain, include=GLOB or exclude=GLOB; a space in an address is %20")
         return line, None  # a space in an address or a name
     values: dict[str, list[str]] = {"include": [], "exclude": []}
     scope = ""

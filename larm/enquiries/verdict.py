@@ -16,7 +16,7 @@ from larm.frontier.traps.desk import TrapDesk
 from larm.kit.counted import counted
 from larm.model.cuts import PROCESSOR, larger
 from larm.monitor.rates import minute
-from larm.recrawl.page_row import PageRow
+from larm.recrawl.page_row import Answer, PageRow
 from larm.river.causes import cause_of_status
 
 _REFUSALS = {
@@ -101,8 +101,15 @@ def _fetched(page: PageRow, facts: Facts) -> str:
         searchable = lost
     other = f" as {page.access}" if _is_other(page, facts) else ""
     said = f"Fetched{other}{when}, searchable: {searchable}"
-    failed = page.last.why or (cause_of_status(page.last.status) if page.last.status >= 300 and page.last.status != 304 else "")
+    failed = _failed(page.last)
     return f"{said}; asked again {minute(page.last.asked)}, in vain: {failed}" if failed else said
+
+
+def _failed(last: Answer) -> str:
+    """Why the last request was in vain; empty: it was not. A 300 that leads nowhere is a page (`larm.fetching.classify`)."""
+    if last.why or last.status <= 300 or last.status == 304:
+        return last.why
+    return f"{last.status}: moved to {last.moved}" if last.moved else cause_of_status(last.status)
 
 
 def _is_other(page: PageRow, facts: Facts) -> bool:

@@ -44,6 +44,9 @@ def test_pages_that_are_there() -> None:
     assert said(page=page(known=UNKNOWN)).endswith("searchable: by title, address and links alone, as no text was read of it")
     broken = said(page=page(last=Answer(500, int(NOON), int(NOON))))
     assert broken.endswith(f"; asked again {minute(NOON)}, in vain: 500: the server failed (Internal Server Error)")
+    login = said(page=page(last=Answer(302, int(NOON), int(NOON), moved="http://a/login")))
+    assert login.endswith(f"; asked again {minute(NOON)}, in vain: 302: moved to http://a/login")
+    assert said(page=page(last=Answer(300, int(NOON), int(NOON)))) == said(page=STORED), "a page of choices is a page"
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,25 @@ def test_a_line_of_a_file_may_say_more(tmp_path: Path) -> None:
     assert "below and domain exclude each other" in found.mistakes[0]
 
 
+@pytest.mark.parametrize(
+    ("line", "url", "mistake"),
+    [
+        ("http://a.org/ below # our manual", "http://a.org/", ""),
+        ("http://a.org/ # the home page", "http://a.org/", ""),
+        ("http://a.org/#part", "http://a.org/#part", ""),
+        ("http://a.org/with space", "http://a.org/with space", ""),
+        ("http://a.org/ exlude=*.pdf", "", "exlude=*.pdf is not host, below"),
+        ("http://a.org/ below exclude=*.pdf and more", "", "and is not host, below"),
+    ],
+)
+def test_what_stands_behind_an_address_is_no_part_of_it(line: str, url: str, mistake: str, tmp_path: Path) -> None:
+    (tmp_path / "starts").write_text(line)
+    found = read_starts(["@starts"], URLNormalizer().parse, tmp_path)
+    assert found.urls == [url] * bool(url)
+    assert mistake in "".join(found.mistakes)
+    assert [seed.scope for seed in found.seeds] == ["below"] * ("below" in line and not mistake)
+
+
 def test_one_scope_is_enough() -> None:
     with pytest.raises(ConfigError, match="restrict_to: it is the whole scope"):
         config_of("http://a.org/", {"crawl.restrict_to": ".*", "crawl.scope": "below"})
