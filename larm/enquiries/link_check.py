@@ -179,15 +179,12 @@ class LinkCheck:
 
     def _unasked(self, url: Url) -> tuple[Kind, int, str] | None:
         """Of one that the page book has nothing of: it is outside, or it waits, perhaps at a host that does not answer."""
-        if self._is_outside(url):
+        if self._scope.explain(URLMessage(url)) is not None:
             return Kind.EXTERNAL, 0, "not checked: outside of the crawl"
         with self._hosts.lock:
             host = self._hosts.find_locked(url.host)
         why = "" if host is None else _trouble(waits_at(host, url, self._troubles))
         return (Kind.BROKEN, 0, why) if why else None
-
-    def _is_outside(self, url: Url) -> bool:
-        return self._scope.explain(URLMessage(url)) is not None
 
     def _answer_at(self, address: str) -> Answer | None:
         """None: a page, or nobody asked."""

@@ -5,6 +5,8 @@ Guarded by the lock of the `HostBook` that holds it. Times are `Clock.monotonic`
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import msgspec
 
 from larm.config import Frontier as Settings
@@ -45,83 +47,54 @@ class Delayed(msgspec.Struct, frozen=True, order=True):
     message: URLMessage = msgspec.field()
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Host:
     """The record of one host. Plain state; what may be done with it stands in `HostQueues` and `RobotsDesk`."""
 
-    __slots__ = (
-        "address",
-        "arriving",
-        "backoffs",
-        "blocked",
-        "delayed",
-        "dormancies",
-        "dormant",
-        "errors",
-        "frozen",
-        "health",
-        "key",
-        "made",
-        "next_start",
-        "pace",
-        "parked",
-        "pending",
-        "queue",
-        "resting",
-        "robots",
-        "robots_tasks",
-        "running",
-        "traps",
-        "unread",
-    )
-
-    def __init__(
-        self, key: str, health: int, queue: CachingQueue[URLMessage] | BandedQueue, parked: CachingQueue[URLMessage]
-    ) -> None:
-        self.key = key
-        self.queue = queue
-        """Banded only where the crawl has an order."""
-        self.parked = parked
-        """Waiting for robots.txt (LARM-53)."""
-        self.robots: dict[str, OriginRobots] = {}
-        """By scheme."""
-        self.robots_tasks: list[URLMessage] = []
-        """robots.txt to fetch, before anything else."""
-        self.arriving: dict[str, URLMessage] = {}
-        """By scheme: the task whose answer is on its way to the handler. Till it is there, a checkpoint knows only the task."""
-        self.delayed: list[Delayed] = []
-        """A heap of retries."""
-        self.running: dict[int, tuple[URLMessage, bool]] = {}
-        """Requests that are out: number of the lease -> (message, is it for robots.txt)."""
-        self.pending: dict[int, tuple[URLMessage, bool]] = {}
-        """Leases that are out without a request: their pages wait to be read, or they for all else to be done."""
-        self.unread = 0
-        """Of these, so many were answered."""
-        self.next_start = 0.0
-        """No lease before this time."""
-        self.health = health
-        """Falls with time-outs; at 0 the host is given up (LARM-63)."""
-        self.errors = 0
-        """By so many its errors outnumber its other answers of late (`politeness.Decision.errors`)."""
-        self.backoffs = 0
-        """Times in a row that the host asked to be left alone: once for all requests that were out when it did."""
-        self.resting = 0
-        """Leases with a smaller number were out when it asked last."""
-        self.dormant = False
-        """Given up: its messages do not keep the crawl going (LARM-65)."""
-        self.dormancies = 0
-        self.blocked = False
-        """Not to be asked any more, as somebody wants it so; its messages wait, and do not keep the crawl going either."""
-        self.frozen = False
-        """On its way to another crawl, or from one: it is not asked, but what waits here keeps the crawl going."""
-        self.address = ""
-        """IP address of its last connection; empty: there was none, or it is no host of the network."""
-        self.made: RequestCount | None = None
-        """What it had of this minute and this hour; None: nobody limits that, or there was nothing."""
-        self.traps: HostTraps | None = None
-        """What its addresses are worth; None: none has come in yet."""
-
-        self.pace: Site | None = None
-        """What config.yaml says of this host."""
+    key: str
+    health: int
+    """Falls with time-outs; at 0 the host is given up (LARM-63)."""
+    queue: CachingQueue[URLMessage] | BandedQueue
+    """Banded only where the crawl has an order."""
+    parked: CachingQueue[URLMessage]
+    """Waiting for robots.txt (LARM-53)."""
+    robots: dict[str, OriginRobots] = field(default_factory=dict)
+    """By scheme."""
+    robots_tasks: list[URLMessage] = field(default_factory=list)
+    """robots.txt to fetch, before anything else."""
+    arriving: dict[str, URLMessage] = field(default_factory=dict)
+    """By scheme: the task whose answer is on its way to the handler. Till it is there, a checkpoint knows only the task."""
+    delayed: list[Delayed] = field(default_factory=list)
+    """A heap of retries."""
+    running: dict[int, tuple[URLMessage, bool]] = field(default_factory=dict)
+    """Requests that are out: number of the lease -> (message, is it for robots.txt)."""
+    pending: dict[int, tuple[URLMessage, bool]] = field(default_factory=dict)
+    """Leases that are out without a request: their pages wait to be read, or they for all else to be done."""
+    unread: int = 0
+    """Of these, so many were answered."""
+    next_start: float = 0.0
+    """No lease before this time."""
+    errors: int = 0
+    """By so many its errors outnumber its other answers of late (`politeness.Decision.errors`)."""
+    backoffs: int = 0
+    """Times in a row that the host asked to be left alone: once for all requests that were out when it did."""
+    resting: int = 0
+    """Leases with a smaller number were out when it asked last."""
+    dormant: bool = False
+    """Given up: its messages do not keep the crawl going (LARM-65)."""
+    dormancies: int = 0
+    blocked: bool = False
+    """Not to be asked any more, as somebody wants it so; its messages wait, and do not keep the crawl going either."""
+    frozen: bool = False
+    """On its way to another crawl, or from one: it is not asked, but what waits here keeps the crawl going."""
+    address: str = ""
+    """IP address of its last connection; empty: there was none, or it is no host of the network."""
+    made: RequestCount | None = None
+    """What it had of this minute and this hour; None: nobody limits that, or there was nothing."""
+    traps: HostTraps | None = None
+    """What its addresses are worth; None: none has come in yet."""
+    pace: Site | None = None
+    """What config.yaml says of this host."""
 
     def is_silent(self, address: str) -> bool:
         """Nothing answers at the scheme of this URL, but at the other one."""

@@ -14,6 +14,7 @@ import heapq
 import threading
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from larm.config import Frontier as Settings
 from larm.frontier.host import NEVER
@@ -22,25 +23,21 @@ from larm.seams import Clock
 
 _SWEEP = 10_000
 """Addresses from which those are looked for of which nothing is left to know."""
-
-
 _WAITS, _EARLY = "politeness/address_waits", "politeness/address_found_busy"
 """Counters: leases that were put off for other hosts of the same address, and connections that were not opened for them."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _Address:
-    __slots__ = ("line", "made", "next_start", "out", "turn_at")
-
-    def __init__(self) -> None:
-        self.next_start = 0.0
-        self.out = 0
-        """Requests that are out."""
-        self.made: RequestCount | None = None
-        """What it had of this minute and this hour, where that is limited."""
-        self.line: deque[str] = deque()
-        """Keys of hosts."""
-        self.turn_at = NEVER
-        """When the first of the line has its turn; `NEVER`: somebody has it, or all requests are out."""
+    next_start: float = 0.0
+    out: int = 0
+    """Requests that are out."""
+    made: RequestCount | None = None
+    """What it had of this minute and this hour, where that is limited."""
+    line: deque[str] = field(default_factory=deque)
+    """Keys of hosts."""
+    turn_at: float = NEVER
+    """When the first of the line has its turn; `NEVER`: somebody has it, or all requests are out."""
 
     def is_idle(self, now: float) -> bool:
         """There is nothing left to know."""
@@ -48,17 +45,15 @@ class _Address:
         return not busy and (self.made is None or self.made.is_over(now))
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class _Lease:
-    __slots__ = ("charged", "met", "refused", "tried")
-
-    def __init__(self) -> None:
-        self.charged: list[str] = []
-        """Addresses at which it counts."""
-        self.met = ""
-        """That of the last connection, or of the one that was not opened."""
-        self.tried = False
-        """A connection was opened for it."""
-        self.refused = False
+    charged: list[str] = field(default_factory=list)
+    """Addresses at which it counts."""
+    met: str = ""
+    """That of the last connection, or of the one that was not opened."""
+    tried: bool = False
+    """A connection was opened for it."""
+    refused: bool = False
 
 
 class SharedAddresses:

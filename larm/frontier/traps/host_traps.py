@@ -8,6 +8,7 @@ an order, not a verdict: what it holds back is asked for later, see `larm.fronti
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import takewhile
 
 from larm.config import TrapsFilter as Settings
@@ -44,75 +45,50 @@ PARAMETER, BEYOND = len(BREADTHS), -1
 """Breadths of records that are no patterns."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class HostTraps:
     """One host's; the lock of the `HostBook` is held."""
 
-    __slots__ = (
-        "_make_queue",
-        "_struck",
-        "_wary",
-        "active",
-        "choices",
-        "counted",
-        "current",
-        "failed",
-        "limits",
-        "newcomers",
-        "over",
-        "parameters",
-        "pulled",
-        "read",
-        "records",
-        "released",
-        "round",
-        "rounds",
-        "rule",
-        "run",
-        "searched",
-        "warm",
-    )
-
-    def __init__(self, make_queue: MakeQueue, run: int = 0) -> None:
-        # constant after construction
-        self._make_queue = make_queue
-        self.run = run
-        """A number that no other process has."""
-        # all else changes under the lock
-        self.records: dict[int, PatternRecord] = {}
-        """By key; also of parameters that mean nothing, and of limits."""
-        self.limits = HostLimits()
-        self.parameters = HostParameters()
-        self.choices = Choices()
-        self.rule = 0
-        """`number_of` the settings by which verdicts were reached."""
-        self.read = 0
-        """Pages."""
-        self.newcomers = 0
-        self.over = 0
-        """Addresses that were lost, as too many were held back already."""
-        self.pulled: dict[int, None] = {}
-        """Held back, but asked for meanwhile, as somebody named them a start URL."""
-        # of the round that is under way
-        self.current = 0
-        """Key of its record; 0: there is none."""
-        self.round: Round | None = None
-        self.searched = 0
-        """Pages that the host had had when it was first asked for what reproduces; 0: it never was."""
-        self.failed = 0
-        """Pages that rounds have cost of which more than half came back."""
-        self.rounds = 0
-        """Addresses that all rounds have cost."""
-        self.counted = False
-        """The host has something to decide, and counts as a message of the crawl until that is done."""
-        self.warm = WARM
-        """Pages of this run, at most `WARM`, that count for nothing."""
-        # not saved
-        self.released = False
-        """In this run all that was held back is asked for."""
-        self.active = False
-        """Something may have to be held back."""
-        self._struck: list[str] = []
-        self._wary = 0  # pages
+    # constant after construction
+    _make_queue: MakeQueue
+    run: int = 0
+    """A number that no other process has."""
+    # all else changes under the lock
+    records: dict[int, PatternRecord] = field(default_factory=dict)
+    """By key; also of parameters that mean nothing, and of limits."""
+    limits: HostLimits = field(default_factory=HostLimits)
+    parameters: HostParameters = field(default_factory=HostParameters)
+    choices: Choices = field(default_factory=Choices)
+    rule: int = 0
+    """`number_of` the settings by which verdicts were reached."""
+    read: int = 0
+    """Pages."""
+    newcomers: int = 0
+    over: int = 0
+    """Addresses that were lost, as too many were held back already."""
+    pulled: dict[int, None] = field(default_factory=dict)
+    """Held back, but asked for meanwhile, as somebody named them a start URL."""
+    # of the round that is under way
+    current: int = 0
+    """Key of its record; 0: there is none."""
+    round: Round | None = None
+    searched: int = 0
+    """Pages that the host had had when it was first asked for what reproduces; 0: it never was."""
+    failed: int = 0
+    """Pages that rounds have cost of which more than half came back."""
+    rounds: int = 0
+    """Addresses that all rounds have cost."""
+    counted: bool = False
+    """The host has something to decide, and counts as a message of the crawl until that is done."""
+    warm: int = WARM
+    """Pages of this run, at most `WARM`, that count for nothing."""
+    # not saved
+    released: bool = False
+    """In this run all that was held back is asked for."""
+    active: bool = False
+    """Something may have to be held back."""
+    _struck: list[str] = field(default_factory=list)
+    _wary: int = 0  # pages
 
     # -- before an address waits
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from larm.config import TrapsFilter as Settings
 from larm.frontier.traps.bounded import entry
 from larm.frontier.traps.records import PathRecord
@@ -16,23 +18,21 @@ _LINKING = 1000
 """Hosts are told apart at most."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class HostLimits:
     """One host's; the lock of the `HostBook` is held."""
 
-    __slots__ = ("grows", "linking", "mark", "paths", "start", "urls")
-
-    def __init__(self) -> None:
-        self.urls = 0
-        """That were let in."""
-        self.paths: dict[int, PathRecord] = {}
-        self.linking: dict[int, None] = {}
-        """Other hosts that link here."""
-        self.start = False
-        """It is the host of a start URL."""
-        self.grows = False
-        """It has brought `_LARGE` pages, and the last ones led to as many new addresses as there were pages."""
-        self.mark = 0
-        """`urls` when that was asked last."""
+    urls: int = 0
+    """That were let in."""
+    paths: dict[int, PathRecord] = field(default_factory=dict)
+    linking: dict[int, None] = field(default_factory=dict)
+    """Other hosts that link here."""
+    start: bool = False
+    """It is the host of a start URL."""
+    grows: bool = False
+    """It has brought `_LARGE` pages, and the last ones led to as many new addresses as there were pages."""
+    mark: int = 0
+    """`urls` when that was asked last."""
 
     def beyond(self, parts: Parts, settings: Settings) -> str | None:
         """The limit that one more such address would break, as it is set; None: it may come in."""

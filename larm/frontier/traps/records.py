@@ -5,6 +5,7 @@ Plain state of `HostTraps`, guarded like it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 
 import msgspec
@@ -74,53 +75,35 @@ class Round(msgspec.Struct, array_like=True, gc=False):
         self.asked, self.read, self.fresh, self.brought, self.bred = number, 0, 0, 0, 0
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class PatternRecord:
     """One pattern."""
 
-    __slots__ = (
-        "_kept",
-        "_news",
-        "breadth",
-        "failures",
-        "forced",
-        "judged",
-        "leaving",
-        "native",
-        "parked",
-        "postponed",
-        "rate",
-        "sifting",
-        "state",
-        "text",
-        "tried",
-    )
-
-    def __init__(self, text: str, breadth: int) -> None:
-        self.text = text
-        self.breadth = breadth
-        """An index of `larm.model.url_shape.BREADTHS`, or -1."""
-        self.judged = 0
-        self._news = 0  # the last pages, a bit each: 1 was worth while
-        self._kept = 0  # bits that are saved
-        self.state = State.OPEN
-        self.parked: CachingQueue[URLMessage] | None = None
-        """Addresses that it holds back; None: it never did."""
-        self.leaving = 0
-        """So many of them, the first, may go on."""
-        self.native = 0
-        """So many of them were found before a round, or without it."""
-        self.postponed = 0
-        """Nothing more is asked for before the host has had so many pages; not saved."""
-        self.forced = False
-        """They go on whatever the limits are."""
-        self.sifting = False
-        """Of these, only what is not held back by anything any more."""
-        self.failures = 0
-        """Rounds in a row of which more than half came back."""
-        self.rate = 0.0
-        """What each page of the last round that failed has brought."""
-        self.tried = 0
-        """Addresses let through although a broader pattern is closed, because little was known of this one."""
+    text: str
+    breadth: int
+    """An index of `larm.model.url_shape.BREADTHS`, or -1."""
+    judged: int = 0
+    _news: int = 0  # the last pages, a bit each: 1 was worth while
+    _kept: int = 0  # bits that are saved
+    state: State = State.OPEN
+    parked: CachingQueue[URLMessage] | None = None
+    """Addresses that it holds back; None: it never did."""
+    leaving: int = 0
+    """So many of them, the first, may go on."""
+    native: int = 0
+    """So many of them were found before a round, or without it."""
+    postponed: int = 0
+    """Nothing more is asked for before the host has had so many pages; not saved."""
+    forced: bool = False
+    """They go on whatever the limits are."""
+    sifting: bool = False
+    """Of these, only what is not held back by anything any more."""
+    failures: int = 0
+    """Rounds in a row of which more than half came back."""
+    rate: float = 0.0
+    """What each page of the last round that failed has brought."""
+    tried: int = 0
+    """Addresses let through although a broader pattern is closed, because little was known of this one."""
 
     def add(self, fresh: bool, window: int) -> None:
         """One more page; of the last ``window`` it is remembered what they were."""
