@@ -21,6 +21,7 @@ import threading
 import zlib
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import msgspec
@@ -54,47 +55,26 @@ _LENGTH = (1 << _LENGTH_BITS) - 1
 """A block on disk is known by one number, ``number << 24 | length``: a queue may have thousands of them."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class CachingQueue(Generic[T]):
     """A FIFO queue; an empty one is some 300 bytes, so that there may be one for each host."""
 
-    __slots__ = (
-        "_back",
-        "_block_size",
-        "_blocks",
-        "_decode",
-        "_encode",
-        "_front",
-        "_length",
-        "_lock",
-        "_next",
-        "_store",
-        "_unwritten",
-        "name",
-    )
-
-    def __init__(
-        self,
-        name: str,
-        block_size: int,
-        store: BlockStore,
-        encode: Callable[[Sequence[T]], bytes],
-        decode: Callable[[bytes], list[T]],
-    ) -> None:
-        """``name`` must be unique within the store; ``decode`` undoes ``encode`` and raises on what it can't read."""
-        # constant after construction
-        self.name = name
-        self._block_size = block_size
-        self._store = store
-        self._encode = encode
-        self._decode = decode
-        self._lock = threading.Lock()
-        # guarded by self._lock; lists are made when needed
-        self._front: list[T] | None = None  # reversed: the next item is the last
-        self._blocks: array[int] | None = None  # between front and back
-        self._unwritten: dict[int, list[T]] | None = None  # by number: blocks that are being written, or could not be
-        self._back: list[T] | None = None
-        self._next = 0
-        self._length = 0
+    # constant after construction
+    name: str
+    """Unique within the store."""
+    _block_size: int
+    _store: BlockStore
+    _encode: Callable[[Sequence[T]], bytes]
+    _decode: Callable[[bytes], list[T]]
+    """Undoes it, and raises on what it can't read."""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    # guarded by self._lock; lists are made when needed
+    _front: list[T] | None = None  # reversed: the next item is the last
+    _blocks: array[int] | None = None  # between front and back
+    _unwritten: dict[int, list[T]] | None = None  # by number: blocks that are being written, or could not be
+    _back: list[T] | None = None
+    _next: int = 0
+    _length: int = 0
 
     @classmethod
     def restore(  # noqa: PLR0917  a state, and then what the constructor takes
