@@ -35,6 +35,8 @@ _OFTEN = 200_000
 have all: else too many could be among the best."""
 _PAIRS = 2
 """Of neighbours: with more of them, nearly always too many pages could be among the best."""
+_LAST = 500
+"""Place of a result up to which it is worth that."""
 _HOST = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9-]+)+")
 _OF_A_NAME = 5
 """Words of a question, function words apart; of a longer one, how many pages link to a page counts the less: it is about a
@@ -104,8 +106,8 @@ class Retrieval:
             parts["conditions"] = condition
         asked = any(True for _ in wanted(conditions))
         every = self._all(units, condition, asked=asked)
-        often = not offset and self._are_often(units)
-        rough = self._roughly(units, parts, near, condition, limit) if often and not asked else None
+        often, last = self._are_often(units), limit + offset
+        rough = self._roughly(units, parts, near, condition, last) if often and not asked else None
         complete, all_of_them = 0, NOTHING.having_all
         if rough is not None and every is not None and condition is None:
             complete = self._complete(units, rough[2])
@@ -117,11 +119,12 @@ class Retrieval:
         self.words.context.deadline.check()
         query = self._query(units, parts, condition, enough=asked and not complete)
         if often and asked and complete:
-            rough = self._roughly(units, parts, near, condition, limit)
+            rough = self._roughly(units, parts, near, condition, last)
         if rough is None:
             result = self._searcher.search(query, limit=max(1, limit), offset=offset)
-            rough = result.hits, total(result), 0
-        hits, matching, _ = rough
+            hits, matching = result.hits, total(result)
+        else:
+            hits, matching = [*rough[0][offset:]], rough[1]
         complete = matching if every is None else complete
         candidates = self._candidates(hits)
         shared = self._shared(units, query, () if offset else candidates)
@@ -160,7 +163,7 @@ class Retrieval:
     ) -> tuple[Sequence[Hit], int, int] | None:
         """The best by a rough look at all, how many match, and how many of these have any word. None: they can't be told so."""
         late = {name: each for name, each in near.items() if each.field == fields.MAIN}
-        if len(late) > _PAIRS:
+        if len(late) > _PAIRS or limit > _LAST:
             return None
         summands = self._summands(units, parts)
         words = {name: summands.pop(name) for name in ["word " + each.unit.name for each in units]}

@@ -63,9 +63,9 @@ def index(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return path
 
 
-def retrieved(index: Path, text: str, limit: int) -> Retrieved:
+def retrieved(index: Path, text: str, limit: int, offset: int = 0) -> Retrieved:
     node: Node | None = parse_question(text).tree
-    return IndexReader(index, Search()).retrieve(node, limit)
+    return IndexReader(index, Search()).retrieve(node, limit, offset)
 
 
 def told(found: Retrieved) -> list[float]:
@@ -92,7 +92,7 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 def test_the_best_are_those_of_a_look_at_all(
     nearly: int, few: int, index: Path, monkeypatch: pytest.MonkeyPatch, looks: list[bool]
 ) -> None:
-    asked = [(words, limit) for words in QUERIES for limit in (1, 5, 20)]
+    asked = [(words, limit, offset) for words in QUERIES for limit, offset in ((1, 0), (5, 0), (20, 0), (5, 20))]
     plain = {each: pytest.approx(told(retrieved(index, *each)), rel=1e-5) for each in asked}
     assert not looks, "the index has few pages"
     monkeypatch.setattr(rough, "_NEARLY", nearly)
