@@ -113,7 +113,7 @@ def _sentences(directory: Path, config: Config, river: Crawl, ending: Ending, to
         said.append(str(error))
     said += outcome(now, ending.reason, str(directory), ending.slowest)
     try:
-        note_sentences(directory, [*said, *ending.failed_starts[:_TOLD]])
+        note_sentences(directory, [*said, *_first(ending.failed_starts, "logs/starts.log")])
     except StorageError as error:
         said.append(str(error))
     then = next_step(now, ending.reason)
@@ -129,10 +129,13 @@ def _tell_figures(now: Snapshot, ending: Ending, wall: float) -> None:
 
 def _tell_failed(lines: Sequence[str], directory: Path) -> None:
     """Also with -q, and where other start URLs were fetched: it is what the user asked for."""
-    for line in lines[:_TOLD]:
+    for line in _first(lines, str(directory / "logs" / "starts.log")):
         complain(line)
-    if len(lines) > _TOLD:
-        complain(f"{len(lines) - _TOLD:,} more start URLs failed: {directory / 'logs' / 'starts.log'}")
+
+
+def _first(lines: Sequence[str], log: str) -> list[str]:
+    more = len(lines) - _TOLD
+    return [*lines[:_TOLD], *([f"{more:,} more start URLs failed: {log}"] if more > 0 else [])]
 
 
 def _status(ending: Ending, *, interrupted: bool) -> int:

@@ -167,6 +167,7 @@ def test_many(tmp_path: Path, web: SyntheticWeb) -> None:
     assert shown[:20] == [f"larm: {url}: 404: no such page" for url in missing[:20]]
     assert shown[20:] == [f"larm: 5 more start URLs failed: {tmp_path / 'crawl' / 'logs' / 'starts.log'}"]
     assert len(lines(tmp_path / "crawl", "starts")) == 25
+    assert b"5 more start URLs failed: " in larm_says("stats", "--dir", str(tmp_path / "crawl")).out, "and in the monitor"
 
 
 def test_a_host_that_was_stopped_waiting(tmp_path: Path, web: SyntheticWeb) -> None:
