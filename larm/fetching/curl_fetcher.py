@@ -54,7 +54,7 @@ class CurlFetcher:
 
     def start(self, lease: Lease) -> None:
         """See `larm.seams.Fetcher`."""
-        transfer = self._idle.pop() if self._idle else Transfer(self._terms, self._connections)
+        transfer = self._idle.pop() if self._idle else self._new_transfer()
         now = self._clock.monotonic()
         tidying = now - self._tidied >= min(_TIDY, self._terms.settings.dns_ttl)
         if tidying:
@@ -127,6 +127,9 @@ class CurlFetcher:
 
     def __repr__(self) -> str:
         return f"<CurlFetcher: {len(self._active)} under way, {len(self._ended)} ended>"
+
+    def _new_transfer(self) -> Transfer:
+        return Transfer(self._terms, self._connections)
 
     def _finish(self) -> None:
         """Outcomes of what libcurl is done with, till their bodies are much; the rest follows at the next `wait`."""
