@@ -78,7 +78,7 @@ class Way(NamedTuple):
 
     query: tantivy.Query
     pages: int
-    """That have it so, at most."""
+    """That have it so; 0: a phrase, of which that is not known without a look at where words stand."""
 
 
 class Sought(NamedTuple):
@@ -285,7 +285,7 @@ class WordQueries:
             if all(pages) and of_field:
                 query = tantivy.Query.phrase_query(self._schema, field, list(words))
                 own = sum(map(self.statistics.rarity, pages))
-                yield [Way(tantivy.Query.boost_query(query, of_field * weight / own), min(pages))]
+                yield [Way(tantivy.Query.boost_query(query, of_field * weight / own), 0)]
 
     def _any_of(self, queries: Sequence[tantivy.Query]) -> tantivy.Query:
         if len(queries) <= 1:

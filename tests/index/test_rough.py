@@ -106,6 +106,27 @@ def test_the_best_are_those_of_a_look_at_all(
     assert all(looks) if nearly + few == 1_300 else 0 < sum(looks) < len(looks) if few > 2 else not any(looks)
 
 
+def test_a_word_that_is_a_phrase_too_is_counted_right_and_hides_nothing_by_date(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, looks: list[bool]
+) -> None:
+    """GridView is ``grid view`` as well: all pages have both of these words, and hardly any the phrase, or the name."""
+    writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
+    writer.open(None)
+    for number in range(300):
+        name = {0: " gridview", 50: " pagesize"}.get(number % 100, "")
+        url = Url(f"http://h/{number}", f"http://h/{number}", "h", number + 1)
+        text, meta = "view x grid size y page" + name, meta_words(url, "text/html")
+        writer.add(Page(url, "text/html", "", text, meta=meta, digest=number + 1), replace=False)
+    writer.commit()
+    writer.close()
+    monkeypatch.setattr(retrieval, "_OFTEN", 50)
+    found = retrieved(tmp_path / "index", "GridView PageSize", 5)
+    assert (found.complete, found.total) == (0, 6)
+    newest = IndexReader(tmp_path / "index", Search())._retrieval.newest(found, 5)
+    assert len(newest.candidates) == 5, "no page has both: those with one are shown"
+    assert not looks, "few pages have them"
+
+
 def test_no_page_gets_more_for_nearness_than_is_reckoned_with(index: Path) -> None:
     reader = IndexReader(index, Search())
     words = reader._retrieval.words
