@@ -69,3 +69,16 @@ def _heap() -> int:
     ctypes.CDLL(None).malloc_trim(0)
     rows = Path("/proc/self/smaps_rollup").read_text(encoding="ascii").splitlines()
     return sum(int(row.split()[1]) << 10 for row in rows if row.startswith("Anonymous:"))
+
+
+def test_a_directory_that_is_called_like_an_address_is_no_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite takes ``file:other/a.db`` for a file in ``other``, perhaps that of another crawl."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("file:other", "other"):
+        Path(name).mkdir()
+    with closing(Database(Path("file:other/a.db"), "CREATE TABLE t (a);")) as database:
+        database.write("INSERT INTO t VALUES (1)")
+    databases.copy_database(Path("file:other/a.db"), Path("file:other/b.db"))
+    assert not [*Path("other").iterdir()]
+    with closing(Database(Path("file:other/b.db"), "", read_only=True)) as database:
+        assert database.rows("SELECT a FROM t") == [(1,)]

@@ -50,6 +50,7 @@ class Database:
                 self._connection = reading(path)
                 return
             if str(path) != ":memory:":  # which SQLite takes for no file
+                path = path.absolute()  # or it takes file:name for an address, some builds always
                 os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666))
             self._connection = _opened(str(path))
             try:
@@ -177,7 +178,7 @@ def copy_database(path: Path, target: Path) -> None:
     """What was committed last, into a new file, also while somebody writes. Raises StorageError."""
     with disk_failures(path):
         target.unlink(missing_ok=True)
-        with closing(reading(path)) as source, closing(sqlite3.connect(target)) as copy:
+        with closing(reading(path)) as source, closing(sqlite3.connect(target.absolute())) as copy:
             source.backup(copy)
 
 
