@@ -282,3 +282,10 @@ def test_going_back_drops_the_blocks_of_later_epochs(store: BlockStore) -> None:
     store.put("again.cqb", b"5")
     store.go_back(epoch, ".cqb")
     assert store.keys() == ["row"]
+
+
+def test_blocks_of_any_size_in_one_call(store: BlockStore) -> None:
+    """More than what is put by one statement, and empty ones."""
+    blocks = {f"k{number}": bytes([number % 251]) * (3_000_000 if number % 400 == 1 else number % 3) for number in range(2_100)}
+    store.put_many(blocks)
+    assert store.get_many(blocks) == blocks

@@ -21,7 +21,6 @@ import os
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterable
-from itertools import islice
 from pathlib import Path
 
 import diskcache
@@ -48,7 +47,7 @@ _SETTINGS = {
 }
 _BUSY_SECONDS = 10  # a command that looks into a running crawl holds the database for a moment
 _RAW = 1  # diskcache's mode for a value that lies in the database
-_ROWS = 500  # in one statement
+_ROWS, _BYTES = 500, 10_000_000  # in one statement
 _PUT = (
     "INSERT INTO Cache (key, raw, store_time, access_time, mode, value) SELECT json_extract(value, '$[0]'), 1, :epoch, 0, 1,"
     " substr(:values, json_extract(value, '$[1]'), json_extract(value, '$[2]')) FROM json_each(:rows) WHERE true"
@@ -120,19 +119,24 @@ class BytesCache:
             self.database.write("PRAGMA synchronous = NORMAL")
 
     def put_many(self, puts: Iterable[tuple[str, bytes]], epoch: int = 0) -> None:
-        """Write or replace; outside of a transaction, each part of 500 is one. ``epoch`` takes the place of the store time."""
-        items = iter(puts)
-        while part := list(islice(items, _ROWS)):
-            rows, values = [], bytearray()
-            for key, value in part:
-                if type(key) is not str or type(value) is not bytes:
-                    what = f"a block is bytes, not {type(value).__name__}"
-                    raise TypeError(what if type(key) is str else f"a key is text, not {type(key).__name__}")
-                rows.append((key, len(values) + 1, len(value) + 4))
-                values += _checksum(key, value)
-                values += value
-            self.database.write(_PUT, {"rows": json.dumps(rows), "values": values, "epoch": epoch})
-        self.database.write(_PUT, {"rows": "[]", "values": b"", "epoch": epoch})  # or it would keep the last values
+        """Write or replace; outside of a transaction, 500 or 10 MB are one. ``epoch`` stands for the store time."""
+        rows: list[tuple[str, int, int]] = []
+        values = bytearray()
+        for key, value in puts:
+            if type(key) is not str or type(value) is not bytes:
+                what = f"a block is bytes, not {type(value).__name__}"
+                raise TypeError(what if type(key) is str else f"a key is text, not {type(key).__name__}")
+            rows.append((key, len(values) + 1, len(value) + 4))
+            values += _checksum(key, value)
+            values += value
+            if len(rows) == _ROWS or len(values) > _BYTES:
+                self._put(rows, values, epoch)
+                rows, values = [], bytearray()
+        self._put(rows, values, epoch)
+        self._put([], b"", epoch)  # or SQLite would keep the last values
+
+    def _put(self, rows: list[tuple[str, int, int]], values: bytes | bytearray, epoch: int) -> None:
+        self.database.write(_PUT, {"rows": json.dumps(rows), "values": values, "epoch": epoch})
 
     def forget(self, epoch: int, suffix: str) -> None:
         """Delete the keys with this ending that were written in an epoch from ``epoch`` on."""
