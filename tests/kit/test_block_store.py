@@ -289,3 +289,11 @@ def test_blocks_of_any_size_in_one_call(store: BlockStore) -> None:
     blocks = {f"k{number}": bytes([number % 251]) * (3_000_000 if number % 400 == 1 else number % 3) for number in range(2_100)}
     store.put_many(blocks)
     assert store.get_many(blocks) == blocks
+
+
+@pytest.mark.parametrize("key", ["a\0b", "a\ud800b"])
+def test_a_key_that_would_not_be_found_again_is_refused(store: BlockStore, key: str) -> None:
+    with pytest.raises(ValueError, match="not find again"):
+        store.put(key, b"lost")
+    store.put("ü\U0001f600", b"kept")
+    assert store.get("ü\U0001f600") == b"kept"

@@ -126,6 +126,8 @@ class BytesCache:
             if type(key) is not str or type(value) is not bytes:
                 what = f"a block is bytes, not {type(value).__name__}"
                 raise TypeError(what if type(key) is str else f"a key is text, not {type(key).__name__}")
+            if "\0" in key or key != key.encode("utf-8", "replace").decode():
+                raise ValueError(f"a key that SQLite would not find again: {key!r}")
             rows.append((key, len(values) + 1, len(value) + 4))
             values += _checksum(key, value)
             values += value
