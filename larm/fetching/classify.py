@@ -45,6 +45,8 @@ _SILENT = {100: "a header of more than 100 KB"}  # CURLE_TOO_LARGE, which pycurl
 _WHO_ASKS = ("alert certificate required", "alert handshake failure", "alert bad certificate")
 """What servers of TLS say that want a certificate, the second one also for other reasons."""
 _NOT_HTTP = ("response headers", "hunk", "HTTP/")  # E_RECV_ERROR is also endless headers and chunks that are none
+_BROKE_OFF = (pycurl.E_PARTIAL_FILE, pycurl.E_RECV_ERROR)
+"""In the middle of a body: it is shorter than it should be; the connection was reset, or TLS ended without saying so."""
 
 
 class Ending(msgspec.Struct, frozen=True, gc=False):
@@ -67,7 +69,7 @@ class Ending(msgspec.Struct, frozen=True, gc=False):
     unopened: tuple[FailReason, str] | None = None
     """Why we opened no socket for it."""
     last: bool = False
-    """Of a page that breaks off, as one does with a Content-Length that is too large, what came counts: no try follows."""
+    """No try follows: of a page that breaks off, as one does with a Content-Length that is too large, what came counts."""
 
 
 def classify(ending: Ending, wall: float) -> Outcome:
@@ -78,8 +80,7 @@ def classify(ending: Ending, wall: float) -> Outcome:
     headers, complete = parse_headers(ending.lines)
     status = ending.status if complete else 0
     success = _has_page(status, headers)
-    short = ending.last and ending.error == pycurl.E_PARTIAL_FILE and bool(ending.body)
-    if status < 200 or (success and ending.error and not ending.stopped and not short):
+    if status < 200 or (success and ending.error and not ending.stopped and not _is_all_there_is(ending)):
         return _failed(ending, complete)
     if success and status not in (204, 205):
         return _fetched(status, headers, ending)
@@ -94,6 +95,11 @@ def classify(ending: Ending, wall: float) -> Outcome:
 def _has_page(status: int, headers: Mapping[str, str]) -> bool:
     """Whether the body is a page: also one that lets readers choose (300), where it leads nowhere by itself, as browsers do."""
     return 200 <= status < 300 or (status == 300 and not headers.get("location"))
+
+
+def _is_all_there_is(ending: Ending) -> bool:
+    """Whether what came of a page that broke off is all that will come; browsers show that. What is no HTTP has no other."""
+    return bool(ending.body) and ((ending.last and ending.error in _BROKE_OFF) or _reason(ending) is FailReason.PROTOCOL)
 
 
 def _fetched(status: int, headers: dict[str, str], ending: Ending) -> Fetched | Failed:
@@ -118,14 +124,17 @@ def _failed(ending: Ending, complete: bool) -> Failed:
         return Failed(FailReason.DROPPED, "the answer broke off in its headers", ending.timing)
     if ending.unopened and ending.error == pycurl.E_COULDNT_CONNECT:
         return Failed(ending.unopened[0], one_line(ending.unopened[1]), ending.timing)
-    reason = _REASON_OF.get(ending.error, FailReason.PROTOCOL)
-    if ending.error == pycurl.E_RECV_ERROR and any(word in ending.message for word in _NOT_HTTP):
-        reason = FailReason.PROTOCOL
-    remedy = trust(ending.error)
+    reason, remedy = _reason(ending), trust(ending.error)
     if any(word in ending.message for word in _WHO_ASKS):
         reason, remedy = FailReason.TLS, f"; {WHO_ASKS}"
     said = one_line(ending.message) or _SILENT.get(ending.error, f"libcurl error {ending.error}")
     return Failed(reason, said + remedy, ending.timing)
+
+
+def _reason(ending: Ending) -> FailReason:
+    if ending.error == pycurl.E_RECV_ERROR and any(word in ending.message for word in _NOT_HTTP):
+        return FailReason.PROTOCOL
+    return _REASON_OF.get(ending.error, FailReason.PROTOCOL)
 
 
 def trust(error: int) -> str:

@@ -61,6 +61,24 @@ def test_a_body_that_breaks_off_counts_when_no_try_follows() -> None:
         assert outcome == half
 
 
+@pytest.mark.parametrize(
+    ("error", "message", "tried_again"),
+    [
+        (pycurl.E_RECV_ERROR, "Recv failure: Connection reset by peer", True),
+        (pycurl.E_RECV_ERROR, "OpenSSL SSL_read: unexpected eof while reading, errno 0", True),  # no length, no close_notify
+        (pycurl.E_RECV_ERROR, "Malformed encoding found in chunked-encoding", False),
+        (92, "HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR (err 2)", False),
+    ],
+)
+def test_what_came_before_a_connection_broke_counts_when_no_try_follows(error: int, message: str, tried_again: bool) -> None:
+    first = ended(200, body=b"words", error=error, message=message)
+    assert isinstance(first, Failed if tried_again else Fetched)
+    last = ended(200, body=b"words", error=error, message=message, last=True)
+    assert last == Fetched(200, {}, b"words", TIMING, truncated=True, flaw=message)
+    assert isinstance(ended(200, error=error, message=message, last=True), Failed)
+    assert isinstance(ended(200, body=b"words", last=True, error=pycurl.E_OPERATION_TIMEDOUT, message="slow"), Failed)
+
+
 def test_how_to_trust_a_certificate_is_said_where_that_is_what_is_wrong() -> None:
     """Not where who listens there speaks no TLS: no setting helps then."""
     for error, helps in ((pycurl.E_PEER_FAILED_VERIFICATION, True), (pycurl.E_SSL_CONNECT_ERROR, False)):
