@@ -89,7 +89,8 @@ class Retrieval:
         self._rough = Rough(schema, searcher)
 
     def retrieve(self, tree: Node | None, anchors: Anchors | None, limit: int, offset: int = 0) -> Retrieved:
-        """``limit`` candidates after the first ``offset``."""
+        """``limit`` candidates, one at least, after the first ``offset``."""
+        limit = max(1, limit)  # tantivy takes no other
         typed, conditions = split(tree)
         units = self.words.seek(typed)
         unknown = self.words.unknown_symbols(typed)
@@ -121,7 +122,7 @@ class Retrieval:
         if often and asked and complete:
             rough = self._roughly(units, parts, near, condition, last)
         if rough is None:
-            result = self._searcher.search(query, limit=max(1, limit), offset=offset)
+            result = self._searcher.search(query, limit=limit, offset=offset)
             hits, matching = result.hits, total(result)
         else:
             hits, matching = [*rough[0][offset:]], rough[1]
@@ -131,7 +132,7 @@ class Retrieval:
         if shared is not None:
             parts["what the best pages share"] = shared
             both = tantivy.Query.boolean_query([(_MUST, query), (_SHOULD, shared)])
-            hits = self._searcher.search(both, limit=max(1, limit), offset=offset, count=False).hits
+            hits = self._searcher.search(both, limit=limit, offset=offset, count=False).hits
             candidates = self._candidates(hits)
         found = Retrieved(complete, matching, candidates, units, parts, all_of_them, every, unknown, query)
         return found._replace(having_all=all_of_them or self.having_all(found, candidates))

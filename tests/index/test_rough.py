@@ -106,6 +106,15 @@ def test_the_best_are_those_of_a_look_at_all(
     assert all(looks) if nearly + few == 1_300 else 0 < sum(looks) < len(looks) if few > 2 else not any(looks)
 
 
+def test_who_wants_none_gets_the_figures_of_who_wants_one(
+    index: Path, monkeypatch: pytest.MonkeyPatch, looks: list[bool]
+) -> None:
+    """tantivy takes no limit of 0, which was told as a damaged index."""
+    monkeypatch.setattr(retrieval, "_OFTEN", 50)
+    assert told(retrieved(index, "apple grape", 0)) == told(retrieved(index, "apple grape", 1))
+    assert looks == [True, True]
+
+
 def test_a_word_that_is_a_phrase_too_is_counted_right_and_hides_nothing_by_date(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, looks: list[bool]
 ) -> None:
