@@ -18,18 +18,12 @@ from larm.storage.reader import StoreLog
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import asked, indexed, lines, watch
 from tests.stories.processes import Process, Said, crawl_arguments
+from tests.stories.test_kill import SETTINGS
 
 HOSTS = 8
 KILLS = 3
 """Of each kind."""
 SCOPE = ("-restrictto", r"http://h\d\.localhost:\d+/.*")
-SETTINGS = {
-    "monitor.tick": "50ms",
-    "frontier.message_block": 40,  # blocks and hosts go to the disk and come back
-    "frontier.host_block": 5,
-    "frontier.hosts_in_memory": 3,
-    "frontier.messages_in_memory": 20,
-}
 SMALL_PARTS = "from larm.recrawl import page_rows, revisit\npage_rows._BATCH, revisit._PART, revisit._LOOKED = 20, 60, 10"
 IN_COMMIT = """
 import os, signal
