@@ -28,6 +28,7 @@ from larm.model.spellings import shorter
 from larm.model.url import BadUrl, Url
 from larm.processing.apart.protocol import KINDS
 from larm.processing.hollow import hollow_of
+from larm.recrawl.page_book import GONE
 from larm.river.causes import cause_of
 from larm.river.landed import Landed, landed_of
 from larm.seams import CrawlOrder
@@ -38,6 +39,8 @@ TOO_MANY = "redirect/too_many"
 """Counts redirects that were not followed, as there were so many before them."""
 CIRCLE = "redirect/circle"
 """Counts redirects of pages to themselves, and back to what has redirected there."""
+KEPT = "revisit/redirected"
+"""Counts pages of a revisit that redirect for now (302, 303, 307), as to a login: what there is of them is kept."""
 
 
 class Lander:
@@ -208,12 +211,16 @@ class Lander:
         landed = landed_of(
             lease, outcome, f"{outcome.status} -> {without_credentials(outcome.location)}", status=outcome.status
         )
+        kept = {KEPT: 1} if message.known is not None and message.known.digest and outcome.status not in GONE else {}
         try:
             target = self._join(message.url.access, outcome.location)
         except BadUrl as error:
-            landed.counts[NOWHERE] = 1
+            landed.counts.update({NOWHERE: 1, **kept})
             visit = Visit(page=message.url.access, url=message.url, depth=message.depth, status=outcome.status)
             return _lost_way(landed, visit, f"to {without_credentials(outcome.location)}, which is no address: {error}")
+        same = target.fingerprint == message.url.fingerprint
+        if not same:
+            landed.counts.update(kept)
         visit = Visit(
             page=message.url.access, links=Links.of((Link(target, REDIRECT, ""),)), url=message.url, status=outcome.status
         )
@@ -224,7 +231,6 @@ class Lander:
         onward = URLMessage(target, message.url.access, REDIRECT, message.depth, message.redirects + 1)
         onward = msgspec.structs.replace(onward, released=message.released, chain=chain)
         own = target.access == message.url.access
-        same = target.fingerprint == message.url.fingerprint
         ring = len(chain) - 1 - chain.index(target.fingerprint) if target.fingerprint in message.chain and not same else 0
         back = own or ring
         first = message.redirects < max(2, ring + 1) or (own and message.referrer != message.url.access)

@@ -42,6 +42,11 @@ def test_each_sentence_is_there_where_there_is_something_to_say() -> None:
     assert said(waiting=2, idle=True)[1].startswith("2 URLs wait at hosts that are blocked: 'larm ctl unblock HOST'")
 
 
+def test_pages_that_redirect_for_now_are_told_where_nothing_else_has_happened_to_them() -> None:
+    kept = said(counters={"revisit/unchanged": 2, "revisit/redirected": 3})[1]
+    assert kept == "revisited: 2 unchanged, 3 kept, though redirecting for now ('larm why URL' says where to)"
+
+
 def test_of_several_agents_the_figures_of_all_are_told() -> None:
     all_of_them = ClusterFigures(3, 3, 0, 320, 0, 1.0, 0.0, 1.5)
     first, second, last = said(cluster=all_of_them, pages_run=5)

@@ -236,7 +236,9 @@ def test_what_was_held_back_and_goes_on_is_not_held_back_again_where_it_leads(lo
 def test_on_a_revisit_it_replaces_the_page_that_is_stored() -> None:
     """It is the same page for the index, which would have it twice; what is known is that of the other address."""
     about = msgspec.structs.replace(message("http://a.org/dir/"), known=Known("etag", "", 7))
-    again = moved("/dir/index.html", about).again
+    landed = moved("/dir/index.html", about)
+    assert "revisit/redirected" not in landed.counts
+    again = landed.again
     assert again is not None
     assert again.known == as_whole(Known("etag", "", 7)) == Known("", "", -7)
     assert visit_of(land(fetched(), again)).revisited

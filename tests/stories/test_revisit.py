@@ -99,6 +99,26 @@ def test_what_is_new_or_changed_is_stored_and_what_is_gone_is_forgotten(tmp_path
     assert run.last.pages == len(PATHS) + 1, "a page that was stored twice is one, and one that is gone is none"
 
 
+def test_pages_that_redirect_for_now_are_kept_and_counted(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
+    """As to a login; not what has moved for good, nor what was no page."""
+    site = web.host("a.localhost")
+    site.status("/8", 404)
+    run_crawl(tmp_path, start)
+    site.page("/login")
+    for path, to, status in (
+        ("/3", "/login", 302),
+        ("/4", "/login", 307),
+        ("/5", "/login", 301),
+        ("/8", "/login", 302),
+    ):
+        site.redirect(path, web.url("a.localhost", to), status)
+    run = run_crawl(tmp_path, start)
+    assert run.counters["revisit/redirected"] == 2
+    assert indexed(tmp_path) == urls(web, "/", *PATHS, "/login") - urls(web, "/5", "/8")
+    run = run_crawl(tmp_path, start)
+    assert run.counters["revisit/redirected"] == 2, "each revisit asks again"
+
+
 def test_a_site_that_is_gone_at_once_is_kept_until_it_is_back(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
     """More than half of a host's pages: it is broken rather than empty. When some are back, only the others may be gone."""
     run_crawl(tmp_path, start)
