@@ -6,7 +6,6 @@ Called by the command line, on the main thread.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,6 +51,7 @@ from larm.kit.counters import Counters
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import is_there
 from larm.kit.disk.lock import DirectoryLock
+from larm.kit.logs.log_file import blocks
 from larm.kit.threads.tally import Tally
 from larm.model.credentials import without_credentials
 from larm.model.cuts import TEXT, sentence_of, was_cut
@@ -239,20 +239,23 @@ def _noted(directory: Path, url: Url) -> tuple[str, str]:
     """A page of which links.log has a link to it, or a frame, and one that redirects there; the graph has only those that are
     followed. The log is read once, some 3 GB a second. Raises StorageError."""
     path = directory / LOGS / LINKS_LOG
-    if not is_there(path) or not path.stat().st_size:
+    if not is_there(path):
         return "", ""
     linked = moved = ""
-    with disk_failures(path), path.open("rb") as log, mmap(log.fileno(), 0, access=ACCESS_READ) as lines:
-        way = goal = f"\t{url.normalised}\t".encode("utf-8", "replace")
-        at = -1
-        while not (linked and moved) and (at := lines.find(way, at + 1)) >= 0:
-            kind = lines[at + len(goal) : lines.find(b"\t", at + len(goal))].decode("ascii", "replace")
-            start = lines.rfind(b"\n", 0, at) + 1
-            page = lines[start : lines.find(b"\t", start)].decode("utf-8", "replace")
-            if kind == str(REDIRECT):
-                moved = moved or page
-            elif kind in {str(ORDINARY), str(FRAME)}:
-                linked, way = page, goal + b"%d\t" % REDIRECT
+    way = goal = f"\t{url.normalised}\t".encode("utf-8", "replace")
+    with disk_failures(path):
+        for lines in blocks(path):
+            at = -1
+            while not (linked and moved) and (at := lines.find(way, at + 1)) >= 0:
+                kind = lines[at + len(goal) : lines.find(b"\t", at + len(goal))].decode("ascii", "replace")
+                start = lines.rfind(b"\n", 0, at) + 1
+                page = lines[start : lines.find(b"\t", start)].decode("utf-8", "replace")
+                if kind == str(REDIRECT):
+                    moved = moved or page
+                elif kind in {str(ORDINARY), str(FRAME)}:
+                    linked, way = page, goal + b"%d\t" % REDIRECT
+            if linked and moved:
+                break
     return linked, moved
 
 

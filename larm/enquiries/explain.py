@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import msgspec
@@ -20,7 +19,7 @@ from larm.errors import UsageError
 from larm.frontier.host import Host
 from larm.frontier.hosts import HostBook
 from larm.kit.disk.files import is_there
-from larm.kit.logs.log_file import with_parts
+from larm.kit.logs.log_file import blocks, with_parts
 from larm.model.file_url import FILES
 from larm.model.url import Url
 from larm.recrawl.page_row import PageRow
@@ -108,11 +107,11 @@ def _fetch_lines(url: Url, directory: Path, asked: int) -> list[Row]:
     ending = f": {url.access}\n".encode()
     found: list[bytes] = []
     for log in with_parts(directory / LOGS, "thread*[0-9].log"):
-        if not log.stat().st_size:
-            continue
-        with log.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as lines:
+        last = b""
+        for lines in blocks(log):
             if (at := lines.rfind(ending)) >= 0:
-                found.append(lines[lines.rfind(b"\n", 0, at) + 1 : at + len(ending)])
+                last = lines[lines.rfind(b"\n", 0, at) + 1 : at + len(ending)]
+        found += [last] * bool(last)
     if not found:
         return []
     last = min(found, key=lambda line: _apart(line, asked)) if asked else max(found)

@@ -125,8 +125,10 @@ def test_without_a_store_log_the_rest_is_still_said(rig: Rig) -> None:
     assert found["host"] == "a"
 
 
-def test_last_fetch_is_the_last_line_that_is_about_it(rig: Rig) -> None:
-    """After midnight, too."""
+@pytest.mark.parametrize("block", [1, 60, 1_000])
+def test_last_fetch_is_the_last_line_that_is_about_it(rig: Rig, monkeypatch: pytest.MonkeyPatch, block: int) -> None:
+    """After midnight, too; be they read together or one by one."""
+    monkeypatch.setattr("larm.kit.logs.log_file._BLOCK", block)
     write_logs(
         rig,
         store="",

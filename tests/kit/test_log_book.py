@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from larm.errors import StorageError
+from larm.kit.logs import log_file
 from larm.kit.logs.log_book import LogBook, LogFile, time_of_day
-from larm.kit.logs.log_file import encode_lines
+from larm.kit.logs.log_file import blocks, encode_lines
 from larm.kit.threads.workers import Workers
 
 ROOT = Path(__file__).parents[2]
@@ -48,6 +49,19 @@ def test_a_log_that_exists_is_appended_to_without_a_second_header(tmp_path: Path
     log.line("three")
     log.close()
     assert path.read_text() == "header\none\ntwo\nhalf a li\nthree\n"
+
+
+def test_one_that_is_read_may_be_cut_back_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As by a crawl that starts. Who had it mapped was killed by SIGBUS."""
+    monkeypatch.setattr(log_file, "_BLOCK", 5)
+    path = tmp_path / "a.log"
+    path.write_bytes(b"12345\n12\n" + b"123456\n" * 100_000)
+    read = blocks(path)
+    assert [next(read), next(read)] == [b"12345\n", b"12\n123456\n"]
+    with path.open("rb+") as log:
+        log.truncate(6)
+    assert all(block.endswith(b"\n") and block.strip() for block in list(read)[:-1])
+    assert [*blocks(path)] == [b"12345\n"]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from larm.kit.disk.disk_failure import disk_failure, disk_failures
 from larm.kit.disk.files import sync_directory
 
 _BUFFER = 256 * 1024  # bytes; beyond it the writer of a line flushes, or a busy log would fill the memory between two ticks
+_BLOCK = 16_000_000  # bytes of a log that are searched at a time
 _LOOK = 256 * 1024  # bytes of a log that are read for a person at a time
 _CONTROLS = bytes(byte for byte in range(32) if byte != ord("\t")) + b"\x7f"
 _WIDE_CONTROLS = re.compile(rb"\xc2[\x80-\x9f]")  # U+0080 to U+009F: some terminals obey them too
@@ -187,6 +188,14 @@ def part(path: Path, number: int) -> Path:
 def with_parts(logs: Path, pattern: str) -> list[Path]:
     """The logs of this pattern, such as ``thread*.log``, and their old parts, each of which comes before its log."""
     return [*sorted(logs.glob(f"{pattern}.[1-9]*")), *sorted(logs.glob(pattern))]
+
+
+def blocks(log: Path) -> Iterator[bytes]:
+    """A log from its beginning, in blocks of whole lines. It may grow meanwhile, or be cut back, as a crawl that starts does:
+    who had it mapped would be killed by a signal then. Raises OSError."""
+    with log.open("rb") as file:
+        while block := file.read(_BLOCK):
+            yield block + file.readline()
 
 
 def encode_lines(lines: Sequence[str]) -> bytes:
