@@ -17,6 +17,7 @@ from ipaddress import ip_address
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
 
 from larm.errors import UsageError
 from larm.web.app import Application
@@ -33,6 +34,12 @@ _LAST_SECONDS = 3
 """For requests under way, at the end."""
 
 
+class _State(ServerState):
+    """What a server and its connections share."""
+
+    ending = False
+
+
 class _PunctualProtocol(H11Protocol):
     """Closes a connection on which a request has begun, or the first one should have, and does not come to the end of its head,
     or on which nobody reads what is sent.
@@ -40,6 +47,7 @@ class _PunctualProtocol(H11Protocol):
     uvicorn waits for both for ever; between requests it has a time-out of its own.
     """
 
+    server_state: _State
     _timer: asyncio.TimerHandle | None = None
     _stalled: asyncio.TimerHandle | None = None
 
@@ -54,6 +62,9 @@ class _PunctualProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        if self.server_state.ending:  # it was accepted when the others were told, and would be waited for
+            transport.close()
+            return
         self._timer = self.loop.call_later(_HEAD_SECONDS, transport.close)
 
     def data_received(self, data: bytes) -> None:
@@ -88,6 +99,7 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         # constant after construction
         self._app = app
+        self.server_state: _State = _State()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """What goes on by itself begins."""
@@ -97,6 +109,7 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """What would go on for ever ends first."""
         self._app.close()
+        self.server_state.ending = True
         await super().shutdown(sockets)
 
     @contextmanager
