@@ -1,7 +1,5 @@
 """``python -m larm`` and the console script ``larm``: the process around `larm.cli.run`."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import io

@@ -13,8 +13,6 @@ Foreign errors (OSError, sqlite3, tantivy, yaml) are translated in the one modul
 Each message says what is wrong, where, and what to do about it.
 """
 
-from __future__ import annotations
-
 
 class LarmError(Exception):
     """Base of all errors that larm raises on purpose; ``str()`` of it is one line for a person."""

@@ -5,8 +5,6 @@ processors and storages of your own implement `Filter` (or, more simply, subclas
 `Processor` and `Storage`. Beside the river stand `Scorer` and `Searcher`, for searches.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 

@@ -5,8 +5,6 @@ has no thread, no clock and no wire: `larm.agents.node` drives it in a crawl, an
 Every method is called under the agent's lock, by whoever drives it.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise

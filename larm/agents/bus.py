@@ -4,8 +4,6 @@ Nothing in it is lasting and nothing is certain: no answer means that nobody kno
 come on threads of the bus and must return at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 

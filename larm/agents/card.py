@@ -2,8 +2,6 @@
 somebody wants all of them to do. A card goes with each beat; the last one of each agent counts.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import msgspec

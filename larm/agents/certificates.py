@@ -4,8 +4,6 @@ The only file that knows cryptography here. Files are PEM; keys are readable by 
 TLS library has. Called by ``larm cluster``.
 """
 
-from __future__ import annotations
-
 import datetime
 import os
 from ipaddress import ip_address

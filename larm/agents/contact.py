@@ -6,8 +6,6 @@ may have given its hosts to others. That is a comparison of times when it is ask
 finds itself fenced. So the clock must be one that runs on while a machine sleeps (CLOCK_BOOTTIME).
 """
 
-from __future__ import annotations
-
 from larm.agents.beat import Beat, Stamp, View
 
 NEVER = float("inf")

@@ -7,8 +7,6 @@ answered that are heard at the moment; who says nothing has no copy. What nobody
 `sift` and `hold_back` in a step of the gate, the rest on ``larm-agents``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated
 

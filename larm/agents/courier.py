@@ -10,8 +10,6 @@ still ask wait in a queue of ours.
 How much goes out is up to the receiver: it grants so many parcels at a time, none while it has too much (`Answer.credit`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 

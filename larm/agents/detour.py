@@ -6,8 +6,6 @@ passes something on does so to addresses that it asks by itself, and only once. 
 be anyway.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import msgspec

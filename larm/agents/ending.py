@@ -6,8 +6,6 @@ in both rounds, all of them were idle at the moment between the rounds, with not
 A member that does not answer holds the end, until it comes back or is removed.
 """
 
-from __future__ import annotations
-
 from larm.agents.beat import Quiet
 from larm.agents.membership import Membership
 

@@ -1,7 +1,5 @@
 """Greeting: beats on the wire, and who is refused. Addresses of agents travel in them. On ``larm-agents``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import msgspec

@@ -15,8 +15,6 @@ may join again.
 the filters that has not seen the new view.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Container, Iterator, Sequence
 from typing import NamedTuple

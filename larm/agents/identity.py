@@ -4,8 +4,6 @@ Read and written by the agent's process alone, which has the lock of the directo
 name: of two processes with one name, agents listen to one only (`larm.agents.contact`).
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

@@ -3,8 +3,6 @@
 Part of the same cut as the journal's position: what stands in the journal behind that is noted again when it is carried out.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import msgspec

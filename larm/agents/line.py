@@ -5,8 +5,6 @@ Only that thread uses it, but for the bus itself, whose callbacks put what they 
 in faster than they are answered get no answer once `_MOST` of them wait, or `_LARGEST` bytes: who asks will ask again.
 """
 
-from __future__ import annotations
-
 import queue
 import threading
 from collections.abc import Callable

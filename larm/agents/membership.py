@@ -18,8 +18,6 @@ way (of views of one epoch, that with fewer agents or of later names): it takes 
 ``minority: fence`` has both stop until they see each other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from itertools import islice
 from typing import Literal

@@ -7,8 +7,6 @@ what the bus has to say waits for it (`larm.agents.line`). All others only look.
 Locks: the gate, then the agent's. Nothing is written to a disk and nobody is asked under the agent's lock.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable, Container
 from pathlib import Path

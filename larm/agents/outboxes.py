@@ -4,8 +4,6 @@
 The queues are only touched under the lock of the agent (`larm.agents.agent`).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec

@@ -5,8 +5,6 @@ It stands behind the filters that would drop a URL whoever owns it, and before `
 handler thread brings URLs, in a step of the gate; any thread may ask.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from larm.agents.agent import Agent

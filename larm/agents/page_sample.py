@@ -4,8 +4,6 @@ hashes. What two agents have fetched both is in both samples, so the overlap of 
 Read from ``store.log``, some lines at a time. On ``larm-agents``.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ from all, who leaves gives his to all, and no other host moves (UBI-4). `Interva
 and for who wants it: equal parts only, and a change of the number of agents moves about half of all hosts.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
 from bisect import bisect_left

@@ -3,8 +3,6 @@
 What comes is in the journal before it is acknowledged; who sends has to have introduced himself (`larm.agents.greeting`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Sequence
 
 import msgspec

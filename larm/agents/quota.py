@@ -8,8 +8,6 @@ one who hands out knows them: it hands out nothing before all members have told 
 An agent that dies keeps what it was granted: those pages may have been fetched.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from larm.agents.beat import MOST

@@ -5,8 +5,6 @@ Only rests that can outlive it: nobody asks the host of a dead agent before half
 threads, told by ``larm-agents``.
 """
 
-from __future__ import annotations
-
 from larm.agents.card import RESTS
 
 

@@ -2,8 +2,6 @@
 reads it, also when no agent runs any more. Written on ``larm-agents``; read by anybody.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal
 

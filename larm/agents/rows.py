@@ -1,7 +1,5 @@
 """Rows of URLs as bytes: in parcels, in journals, and in queues on the disk. Pure; any thread."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 import msgspec

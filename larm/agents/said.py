@@ -1,7 +1,5 @@
 """Said: what came from another agent, and by whom it is signed. Pure; `larm.agents.seal` signs, `NoSeal` believes everybody."""
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 from typing import Final, NamedTuple, Protocol

@@ -9,8 +9,6 @@ his directory is another agent than the one whose hosts the others look for.
 Where a cluster has no certificates (on one machine, or by ``cluster.insecure``) there is no seal, and everybody is believed.
 """
 
-from __future__ import annotations
-
 import datetime
 from pathlib import Path
 

@@ -7,8 +7,6 @@ of links may be large, so it is read some lines at a time: the beats must go on.
 death may be in memory still, so it begins after a checkpoint.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Iterator, Mapping
 
 from larm.agents.membership import Gone

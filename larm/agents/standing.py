@@ -1,7 +1,5 @@
 """Standing: how a cluster stands, as one of its agents sees it. Any thread."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from larm.agents.agent import Agent

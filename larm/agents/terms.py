@@ -1,7 +1,5 @@
 """Values of a node: what it is told of the settings, what it needs of its crawl, and what nodes say to each other."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ how far they have got. All of it travels in cards, with each beat; the newest co
 On ``larm-agents``, but for `order` and `ending`; `cards` and `totals` may be read by any thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path

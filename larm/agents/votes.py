@@ -5,8 +5,6 @@ Two decisions for one epoch are impossible whatever is lost, late or restarted, 
 before the agent says it. A majority of the view must be there; that is what keeps a part that was cut off from deciding.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from larm.agents.beat import NO_BALLOT, Ballot, Bid, View, Vote

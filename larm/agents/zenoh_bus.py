@@ -7,8 +7,6 @@ shared memory (it takes 30 MB, and is no faster here) nor the default lease of 1
 listens to other machines without TLS is refused.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Mapping

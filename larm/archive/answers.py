@@ -1,7 +1,5 @@
 """outcome_of: a record of an archive becomes what a fetch of the page would have brought. Pure; any thread."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 

@@ -3,8 +3,6 @@
 By warcio, which is made for all the ARC files that there are; nothing else in larm knows it.
 """
 
-from __future__ import annotations
-
 import gzip
 import zlib
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ Made on the main thread before the river flows, by one walk through all files; a
 several captures of an address the last one counts, but for redirects to itself and for what says only "not modified".
 """
 
-from __future__ import annotations
-
 import threading
 from array import array
 from collections.abc import Callable, Iterator, Sequence

@@ -3,8 +3,6 @@
 The form is that of ``cdxj-indexer``, which pywb and others read: key, fourteen digits, and a JSON object.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

@@ -5,8 +5,6 @@ the first link to it, and what it asks of crawlers, which an HTTP header may hav
 file: no page in it was fetched later; of an empty page, which is in none, that of the log.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

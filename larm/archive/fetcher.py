@@ -3,8 +3,6 @@
 Made by the wiring where start URLs are archives, one for each fetcher thread, driven by that thread alone.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence

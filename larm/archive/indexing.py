@@ -3,8 +3,6 @@
 Of a long record only the beginning is kept in memory, however long it is.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Names of the files of an archive: which ones in ``warc/`` are larm's."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -4,8 +4,6 @@ A `RecordTable` in the folder of the queues. Owned by the writer thread of the s
 that a run goes on from is forgotten.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -4,8 +4,6 @@ A file is written anew without the records of these pages, and takes the old one
 index tells which files have any, so it may be ended at any moment, and done again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple

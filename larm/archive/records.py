@@ -4,8 +4,6 @@ FastWARC writes them: it takes half the time that warcio takes. The field's usag
 HTTP/2 in the form of HTTP/1.1 with ``WARC-Protocol: h2``; transfer codings are undone, and their header has another name then.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import re

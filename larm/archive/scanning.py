@@ -4,8 +4,6 @@ Damage costs the record that it is in: behind it the next one is looked for, by 
 line.
 """
 
-from __future__ import annotations
-
 import gzip
 import re
 import zlib

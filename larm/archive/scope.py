@@ -4,8 +4,6 @@ All addresses of the archives enter before the first page is read, so a link to 
 behind ``visited``, and whatever is a link there is a link to elsewhere.
 """
 
-from __future__ import annotations
-
 from larm.filters.chain import MessageFilter
 from larm.filters.scope import ScopeFilter
 from larm.model.message import START, URLMessage

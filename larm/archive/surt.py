@@ -4,8 +4,6 @@
 it is made for finding, not for telling apart.
 """
 
-from __future__ import annotations
-
 import re
 from urllib.parse import quote_from_bytes, unquote_to_bytes, urlsplit
 

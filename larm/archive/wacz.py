@@ -3,8 +3,6 @@
 WARC files are stored in it as they are, so that a reader can ask for a part of them. By WACZ 1.1.1.
 """
 
-from __future__ import annotations
-
 import hashlib
 import heapq
 import json

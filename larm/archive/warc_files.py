@@ -5,8 +5,6 @@ writer thread of the storage. What comes after the position of a checkpoint is c
 on with a file of an earlier one, but completes it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime

@@ -3,8 +3,6 @@
 Called by `larm.building.wiring` on the main thread, where ``cluster.name`` is set; nothing of it is imported elsewhere.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Iterator, Sequence
 from itertools import islice
 from pathlib import Path

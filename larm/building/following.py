@@ -4,8 +4,6 @@ Links that are out of scope, too long or too deep are not kept. When a later run
 stand must come again as a whole: "not modified" has no links.
 """
 
-from __future__ import annotations
-
 import hashlib
 import sys
 

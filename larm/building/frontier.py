@@ -3,8 +3,6 @@
 Called by `larm.building.wiring` on the main thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from larm.building.ground import Ground

@@ -3,8 +3,6 @@
 Laid by `larm.building.wiring` on the main thread, before there is any part of the river.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple

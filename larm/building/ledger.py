@@ -1,7 +1,5 @@
 """The ledger of a run: what its checkpoints say beside the state of its parts. Called by the wiring on the main thread."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from larm.building.frontier import standing_of

@@ -5,8 +5,6 @@ removes what larm made. Called on the main thread by `larm.building.wiring` and 
 on the thread that has written the first checkpoint.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterable, Iterator

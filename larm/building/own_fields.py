@@ -1,7 +1,5 @@
 """Fields of documents, as ``sites`` and ``storage.index.fields`` in config.yaml have them. Called on the main thread."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from larm.building.state import INDEX

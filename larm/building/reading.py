@@ -1,7 +1,5 @@
 """Who reads pages beside the threads that fetch them. Called by `larm.building.wiring` on the main thread."""
 
-from __future__ import annotations
-
 from typing import Final
 
 from larm.building.ground import Ground

@@ -3,8 +3,6 @@
 Called by `larm.building.wiring` on the main thread.
 """
 
-from __future__ import annotations
-
 from larm.building.ground import Ground
 from larm.building.mission import Mission, limits_of
 from larm.building.state import PAGES, QUEUES

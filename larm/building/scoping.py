@@ -1,7 +1,5 @@
 """The scope of a crawl, made of its settings and of what earlier runs were given. Called by the wiring, and by enquiries."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

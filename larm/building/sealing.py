@@ -3,8 +3,6 @@
 Main thread: opened before the files are, closed when all of them are closed and the directory is still locked.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from larm.building.state import ANCHORS, GRAPH, INDEX, QUEUES

@@ -1,7 +1,5 @@
 """Searchers of crawls' directories, built. Called on the main thread by ``larm search`` and ``larm serve``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path

@@ -3,8 +3,6 @@
 Called by `larm.building.wiring` on the main thread.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path

@@ -3,8 +3,6 @@
 Called by ``larm crawl`` before anything else is built.
 """
 
-from __future__ import annotations
-
 import codecs
 import os
 import re

@@ -3,8 +3,6 @@
 Called by `larm.building.wiring` on the main thread.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager

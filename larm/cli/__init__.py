@@ -6,8 +6,6 @@ that ``larm version`` starts fast. Exit statuses: 0 finished or a given limit re
 disk or storage, 4 no start URL could be fetched, 130 interrupted.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import sys

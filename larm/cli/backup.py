@@ -1,7 +1,5 @@
 """``larm backup``: a copy of a crawl, also of one that runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -4,8 +4,6 @@ Sentences are written, and kept in stats.json, as if one stood in the crawl's di
 ``logs/robots.log``. `Call.here` makes of them what can be copied where the command was called.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from shlex import quote

@@ -1,7 +1,5 @@
 """``larm check`` and ``larm version``."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``larm ctl``: talk to a crawl that runs, by the socket in its directory. One request, one answer, as text or as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path

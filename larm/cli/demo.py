@@ -3,8 +3,6 @@
 Each command runs in a process of its own, exactly as it is printed, so the demo can't do what the program can't.
 """
 
-from __future__ import annotations
-
 import shlex
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """``larm export``: the pages of a crawl, or those that a query finds, for other programs."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -4,8 +4,6 @@ The settings are commented out: a file with all of them would hold today's defau
 against ``~/.config/larm/config.yaml``.
 """
 
-from __future__ import annotations
-
 from importlib import resources
 from pathlib import Path
 

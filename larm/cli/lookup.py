@@ -1,7 +1,5 @@
 """``larm why`` and ``larm cat``: what larm thinks of one URL, and what it has stored of it."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 The chapters are the files of ``docs/``, which are in the package as well, in the order of the list in ``manual.rst``.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -1,7 +1,5 @@
 """``larm reindex``: the index anew, from the pages that are stored."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """``larm report``: a crawl as one page of HTML."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

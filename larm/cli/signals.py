@@ -4,8 +4,6 @@ Leaving at once is safe: what is on the disk is the last checkpoint. The next ru
 what the end of this one has left half made.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """``larm starts``: the start URLs of a crawl, and taking one back."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

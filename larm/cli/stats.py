@@ -1,7 +1,5 @@
 """``larm stats``: the numbers of a directory's crawl, running or not, from the file that its reporter writes every tick."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What goes to the terminal: one-line messages, JSON, and what a stream can show. Used by all commands."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

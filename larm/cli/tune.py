@@ -1,7 +1,5 @@
 """``larm tune``: an administrator has all peers of a group do something else, by a message that he signs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``larm version``: what is installed here, for bug reports, lawyers, and programs that look for known faults."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import cache

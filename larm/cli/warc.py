@@ -1,7 +1,5 @@
 """``larm warc``: archives of crawls, and of others: export, index, verify."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Chinese and Japanese characters take two columns and may be parted anywhere; other text is parted at spaces.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator

@@ -5,8 +5,6 @@ their reasons. `load` (``loading.py``, the only reader of YAML) puts the sources
 file, defaults. Used at start, on the main thread.
 """
 
-from __future__ import annotations
-
 from larm.config.cluster import Cluster, ClusterTls
 from larm.config.crawl import Agent, Crawl, Files, Seed, Urls
 from larm.config.filters import Filters, KnownPathsFilter, LengthFilter, TrapsFilter, VisitedFilter

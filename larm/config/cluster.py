@@ -1,7 +1,5 @@
 """Sections of config.yaml: one crawl by several agents."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import msgspec

@@ -1,7 +1,5 @@
 """Sections of config.yaml: what to fetch, under which name, and when to stop; what URLs are the same."""
 
-from __future__ import annotations
-
 from ipaddress import ip_network
 from typing import Annotated, Literal
 

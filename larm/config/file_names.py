@@ -5,8 +5,6 @@ working directory. Parts of larm look from the crawl's directory (or, as its ser
 that stands elsewhere is made whole here. Earlier versions looked from there alone; what is only there is still found.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin

@@ -1,7 +1,5 @@
 """Sections of config.yaml: the filter chain."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import msgspec

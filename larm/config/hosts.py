@@ -1,7 +1,5 @@
 """Sections of config.yaml: who may be asked, and when: robots.txt, politeness, what belongs to one site."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import msgspec

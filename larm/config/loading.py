@@ -3,8 +3,6 @@
 A key that is not a field of its section is an error that names its path; so is a value of the wrong type or outside its bounds.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sections of config.yaml: transfers, and what is read of what they bring."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from larm.config.section import Count, Positive, Section

@@ -1,7 +1,5 @@
 """Sections of config.yaml: how pages are ranked."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import msgspec

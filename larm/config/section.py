@@ -1,7 +1,5 @@
 """What all sections of config.yaml are made of."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import msgspec

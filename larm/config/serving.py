@@ -1,7 +1,5 @@
 """Sections of config.yaml: what is told of a crawl, and what others are served: a search page, peers, a network."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import msgspec

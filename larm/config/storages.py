@@ -1,7 +1,5 @@
 """Sections of config.yaml: where documents go, what a crawl may take of its machine, and what a revisit believes."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 import msgspec

@@ -1,7 +1,5 @@
 """All of config.yaml."""
 
-from __future__ import annotations
-
 from larm.config.cluster import Cluster
 from larm.config.crawl import Agent, Crawl, Files, Urls
 from larm.config.filters import Filters

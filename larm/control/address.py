@@ -7,8 +7,6 @@ is a link to the directory: in a copy of that, the lock file says the same, and 
 Called by the main thread of a crawl (`listen`), and by whoever talks to one (`socket_of`).
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import tempfile

@@ -9,8 +9,6 @@
 Used by ``larm ctl`` and by servers. An object is one connection, for one thread; make as many as you like.
 """
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Iterator
 from pathlib import Path

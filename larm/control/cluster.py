@@ -1,7 +1,5 @@
 """What one agent of several answers for all of them, and what it does not do for others. On the control thread only."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Connection: what one client has sent and is sent. Plain state of `larm.control.server`; on the control thread only."""
 
-from __future__ import annotations
-
 import socket
 
 from larm.control.requests import LONGEST, Tail, Watch, encode_refusal

@@ -3,8 +3,6 @@
 Nothing here waits: what can't be answered at once (a checkpoint) or is never answered to the end (a stream) is the server's.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path

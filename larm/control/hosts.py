@@ -4,8 +4,6 @@ The records are looked at a few at a time under their lock, as the river needs t
 most, however often somebody asks, unless something was ordered.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import msgspec

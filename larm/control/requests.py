@@ -7,8 +7,6 @@ connection takes any number of requests, which are answered in their order.
 `VERSION` rises when somebody who knows the one before would misunderstand; new requests and new fields do not.
 """
 
-from __future__ import annotations
-
 from typing import Final, Generic, Literal, TypeVar, get_args
 
 import msgspec

@@ -7,8 +7,6 @@ they are in the journal, and take effect before the next request is looked at. A
 asked, and counted; it is no reason to end a crawl. One in an order is.
 """
 
-from __future__ import annotations
-
 import selectors
 import socket
 import time

@@ -13,8 +13,6 @@ document (packed, a few KB), so when the page that leads changes or goes, they a
 first of them takes its place in the index.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import groupby

@@ -3,8 +3,6 @@
 What they are says `larm.duplicates.fingerprints`. Some 3 ms for 10 KB of text. For one thread.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from array import array

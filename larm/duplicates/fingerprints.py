@@ -14,8 +14,6 @@ features come
 ``larm/duplicates/compiled.pyx`` does the counting or, where it could not be compiled, `larm.duplicates.features`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Final

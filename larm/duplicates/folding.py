@@ -1,7 +1,5 @@
 """How a text is folded before its features are counted, whoever counts them. Pure."""
 
-from __future__ import annotations
-
 from typing import Final
 
 _SPACE = ord(" ")

@@ -3,8 +3,6 @@
 How one is made: `larm.duplicates.fingerprints`.
 """
 
-from __future__ import annotations
-
 DRAWERS = 128
 """Of a sketch."""
 

@@ -4,8 +4,6 @@
 nobody else uses.
 """
 
-from __future__ import annotations
-
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple

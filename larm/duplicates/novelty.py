@@ -5,8 +5,6 @@ things count: pieces of the main text (numbers are all the same, for a calendar 
 where there is little main text, and words of the title. What a page repeats of its own address is nothing of its own.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 from array import array

@@ -1,7 +1,5 @@
 """AliasRow: what the table of aliases keeps of a page, as bytes and back. Pure."""
 
-from __future__ import annotations
-
 import zlib
 
 import msgspec

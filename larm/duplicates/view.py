@@ -3,8 +3,6 @@
 Made and used by `larm.duplicates.aliases`, for one batch of pages or for one page. Only the writer thread of the index storage.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 Several may run at a time, each on a thread and in a directory of its own. Called on any thread.
 """
 
-from __future__ import annotations
-
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ Named in ``storage.chain`` by `larm.embedded.crawling`, so it has a thread and a
 that takes its time holds up the crawl, and nothing else. Nothing of it is on the disk.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from larm.embedded.page import Page, PageError

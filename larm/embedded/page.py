@@ -1,7 +1,5 @@
 """What a program is told of a crawl: pages as they are stored, those that could not be had, and what is on the disk then."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path

@@ -3,8 +3,6 @@
 Called by the command line, on the main thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple

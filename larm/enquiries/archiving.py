@@ -1,7 +1,5 @@
 """What ``larm warc export`` does: an archive, or a WACZ file, of a crawl's directory. Main thread; the crawl must not run."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the last run of a crawl found new, changed or gone: for ``larm report``. Main thread; a crawl may be running."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple

@@ -3,8 +3,6 @@
 The storages have been told that they are gone, and a checkpoint knows it. Each step may be ended, and done again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path

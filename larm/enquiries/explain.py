@@ -3,8 +3,6 @@
 Reads the last checkpoint of a crawl's directory and its logs; a crawl may be running meanwhile. Changes nothing.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime

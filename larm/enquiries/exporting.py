@@ -3,8 +3,6 @@
 Each form has a head, a piece for each page, and an end; nothing is collected, so memory does not grow with the pages.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

@@ -7,8 +7,6 @@ by themselves behind what no checkpoint knows. When that is noted, the page book
 was deleted leaves the files of tables and indexes (`larm.enquiries.erasing`). At the end the header says that it is done.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -4,8 +4,6 @@ All pages are told first (`add`), as a link may lead to any of them: the places 
 files in a temporary folder, so that memory does not grow with the pages.
 """
 
-from __future__ import annotations
-
 import tempfile
 from array import array
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What a crawl has left out: one sentence for each kind, with how to get it. Said at the end of ``larm crawl``; main thread."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import islice

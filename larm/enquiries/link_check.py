@@ -5,8 +5,6 @@ that the crawl did not follow (out of scope, robots.txt, nofollow, depth) is not
 what is found, and by eight bytes for each URL that was fetched.
 """
 
-from __future__ import annotations
-
 import enum
 import re
 from array import array

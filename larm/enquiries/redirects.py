@@ -1,7 +1,5 @@
 """Where redirects lead in the end, by what the page book has of them. Pure; for ``larm links`` and ``larm why``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from larm.recrawl.page_row import Answer

@@ -7,8 +7,6 @@ was. Where the old index was removed, the table of aliases knows which pages it 
 the old one and takes its place at the end.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ Of the book of pages, store.log, the logs of threads and monitor, the tables of 
 memory grows with the hosts and kinds, and for a revisited crawl by 100 bytes a page.
 """
 
-from __future__ import annotations
-
 import heapq
 import re
 from collections import Counter

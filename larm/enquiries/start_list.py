@@ -3,8 +3,6 @@
 What was fetched from it stays. What waits at hosts that no start URL reaches any more is blocked, as by ``larm ctl block``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Main thread. Where something is damaged the seal goes (`larm.building.sealing`), so that the next run looks at it, too.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

@@ -4,8 +4,6 @@ The first that is true is said: it was forgotten; it was fetched; it was asked f
 for what; a filter refuses it; nobody has heard of it.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from larm.filters.forgotten import ForgottenFilter

@@ -5,8 +5,6 @@ that raises drops what it was given: the chain fails closed. Runs on the handler
 `FilterChain.recall` and `FilterChain.note`.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Sequence
 from typing import Protocol, runtime_checkable

@@ -1,7 +1,5 @@
 """DatedLog: a log of a filter whose lines begin with date and time, and are flushed at once (LARM-97). Handler thread."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Files filter: of file: URLs, only those in a start folder that are wanted (LARM-111). Handler thread; pure."""
 
-from __future__ import annotations
-
 from larm.filters.chain import MessageFilter
 from larm.model.file_rules import FileRules
 from larm.model.file_url import FILES, file_path

@@ -3,8 +3,6 @@
 It stands before all others where anything is forgotten, and is not in ``filters.order``: nobody should lose it there.
 """
 
-from __future__ import annotations
-
 from larm.filters.chain import MessageFilter
 from larm.model.forgotten import ForgottenPages
 from larm.model.message import URLMessage

@@ -3,8 +3,6 @@
 Handler thread; pure.
 """
 
-from __future__ import annotations
-
 from larm.config import KnownPathsFilter as Settings
 from larm.filters.chain import MessageFilter
 from larm.model.file_url import FILES

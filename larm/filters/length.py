@@ -3,8 +3,6 @@
 It stands behind the scope, so that what it counts are URLs that would have been fetched.
 """
 
-from __future__ import annotations
-
 from larm.filters.chain import MessageFilter
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage

@@ -1,7 +1,5 @@
 """Visited filter: each normalised URL enters once (LARM-52). Handler thread; one look-up on the disk for a whole batch."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Sequence
 from itertools import compress

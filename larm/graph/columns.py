@@ -6,8 +6,6 @@ that they are changed. Those that do not fit together, as no block has them, rai
 of the time to sort numbers of 16 bits, so they are made where they can be.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias

@@ -1,7 +1,5 @@
 """Names and numbers that those who write the link graph and those who read it must agree on."""
 
-from __future__ import annotations
-
 JOURNAL = "links.journal"
 """Blocks of links, one after the other; a checkpoint notes its length."""
 SNAPSHOT = "snapshot"

@@ -4,8 +4,6 @@ The journal is written anew without their rows, and takes the old one's place. T
 graph is opened next. Both can be done again. Of pages that link to these, the texts of their links stay, as they are theirs.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path

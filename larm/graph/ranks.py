@@ -4,8 +4,6 @@
 without links (it has none, or was not fetched yet) hands its rank to all.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple

@@ -5,8 +5,6 @@ fingerprints. What grows with the links lies in temporary files; in memory are s
 What is done with many numbers at a time is done by `larm.graph.columns`. Made by the graph storage, on its writer thread.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack

@@ -5,8 +5,6 @@ machine, and one that is damaged or of another version is refused, not repaired.
 with its CRC-32, which is checked when the array is first used.
 """
 
-from __future__ import annotations
-
 import mmap
 import os
 import struct

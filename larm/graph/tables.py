@@ -3,8 +3,6 @@
 None of them holds in memory what grows with the number of links: that is in files without a name (`Spool`).
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from array import array

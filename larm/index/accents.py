@@ -4,8 +4,6 @@ The index folds accents, as many people don't type them. Who does means them: in
 ``mạ`` are five words. So those that are folded are also kept as they are, in the field of the symbols.
 """
 
-from __future__ import annotations
-
 import re
 
 _ACCENTED = "\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"

@@ -7,8 +7,6 @@ its words that the index has (`larm.index.stems`), which costs a crawl nothing a
 Whoever changes any of it changes `WORDS` and `MIXED`: an index of other names is refused, ``larm reindex`` makes it anew.
 """
 
-from __future__ import annotations
-
 import tantivy
 
 from larm.index.scripts import UNSPACED, is_plain

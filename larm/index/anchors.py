@@ -9,8 +9,6 @@ document of its own: a page that is called ``vacuum`` is a better answer to that
 ``vacuum_freeze_table_age``, by whatever other names it goes. Searches are a matter of `larm.index.names`.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Candidate: a page that the index proposes for an answer. Made by retrieval, weighed by `larm.search.ranked`. Pure."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import tantivy

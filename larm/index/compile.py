@@ -5,8 +5,6 @@ nothing to its score. `None` is what says nothing: a word without letters, a gro
 ``+++ vacuum`` finds what ``vacuum`` finds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Literal
 

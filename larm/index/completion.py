@@ -1,7 +1,5 @@
 """What somebody who types may be about to say: words of the index, and titles of pages. Called by the reader, on its thread."""
 
-from __future__ import annotations
-
 import tantivy
 
 from larm.index import fields

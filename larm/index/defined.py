@@ -5,8 +5,6 @@ entry of that name, in however long a page, and not for a short page that mentio
 which names words make `together`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ One pass over the pages that match, for all values together: 1.3 ms of processor
 The values are those that most pages of the index have, and those that the caller knows of.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any

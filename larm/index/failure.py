@@ -1,7 +1,5 @@
 """Translation of tantivy's errors. It says ValueError for nearly everything, and its panics are no Exception. Stateless."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from types import TracebackType

@@ -9,8 +9,6 @@ their scores, and the shorter they are. What else stands on a long page says lit
 of it.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice

@@ -1,7 +1,5 @@
 """Names of the fields of the index. Pure, and free of tantivy."""
 
-from __future__ import annotations
-
 KEY = "key"  # the normalised URL: one document for each; never shown
 PAGE = "page"  # fingerprint of the normalised URL: by it the link graph and other indexes know the page
 URL = "url"  # as it was fetched

@@ -5,8 +5,6 @@ are thus a matter of queries alone: the index has each word as it is, half as mu
 typed can count more than the others.
 """
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Constants. Measured on Arabic questions: the right page is found at a mean recip
 tantivy's English list has 33 words, and none that a question begins with: "how do I" were three words that a page should have.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 FUNCTION_WORDS: Final = {

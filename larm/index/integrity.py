@@ -4,8 +4,6 @@ tantivy ends each file with a footer that has a CRC-32, but does not look at it:
 error in the middle of a merge, or as a panic.
 """
 
-from __future__ import annotations
-
 import re
 import zlib
 from pathlib import Path

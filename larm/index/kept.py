@@ -8,8 +8,6 @@ checksum in its name there. tantivy never writes to a file twice, so this takes 
 Where the file system has no hard links nothing is kept, and `larm.index.writer` makes do with removing what came later.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

@@ -1,7 +1,5 @@
 """What a link's text says of its target (YIOOP-21): nothing, where it only asks to be clicked. Pure."""
 
-from __future__ import annotations
-
 import re
 
 _EMPTY = frozenset(

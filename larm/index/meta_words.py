@@ -8,8 +8,6 @@ no classifiers). ``info:`` and ``link:`` need no words: the first is the key of 
 What pages have in common is remembered, which saves most of the time: 3 us a page are left.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Names: searches for what pages are called by others, in the index that `larm.index.anchors` writes. The reader's thread."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ They are found like meta words (`larm.index.meta_words`), in one field with thes
 of fields that are tokenised each word is there as well. ``author:all`` is on each page that has the field.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 

@@ -1,7 +1,5 @@
 """Page: what the index is told of a page. Made by the index storage, read by the writer; both on the writer thread."""
 
-from __future__ import annotations
-
 from urllib.parse import unquote
 
 import msgspec

@@ -2,8 +2,6 @@
 there at all, for ``larm why``, on any thread, also while a crawl writes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType

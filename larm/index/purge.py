@@ -5,8 +5,6 @@ it. So segments with deleted documents are made to look small, and empty ones ar
 into one by itself. Who is ended meanwhile leaves an index that is whole, and does it again. 3 us a document of such a segment.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

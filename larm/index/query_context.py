@@ -1,7 +1,5 @@
 """QueryContext: what holds for one search beside its words. Made by the searcher for each; on the reader's thread."""
 
-from __future__ import annotations
-
 from larm.index.terms import Clause
 from larm.kit.deadline import Deadline
 from larm.model.findings import WordStatistics

@@ -6,8 +6,6 @@ folder may go as soon as there is a searcher. A thread of tantivy's that looks f
 while it goes, so it is removed twice.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

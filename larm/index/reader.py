@@ -3,8 +3,6 @@
 Used by `larm.search` on one thread. Works while a crawl is writing: `reload` shows what was committed meanwhile.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence, Set
 from pathlib import Path

@@ -4,8 +4,6 @@ Pages need not have all words: the more of them, the rarer and the closer togeth
 words that the best page has not, and of a few words all may stand by accident on a page that is about none of them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from math import prod, sqrt

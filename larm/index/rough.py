@@ -5,8 +5,6 @@ ways in which the page has the words, which tantivy finds in a fraction of the t
 looked at in those pages alone that can be among the best by this. The result is the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence, Set
 from typing import NamedTuple
 

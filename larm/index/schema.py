@@ -4,8 +4,6 @@ tantivy-py trap: `Document(generation=1)` takes a Python int for a *signed* numb
 only `add_unsigned` is right.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Chinese, Japanese, Thai, Lao, Khmer and Burmese; Korean too, as its spaces part 
 by characters, and two neighbours are asked for as a phrase: that needs no dictionary and finds every word.
 """
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from typing import NamedTuple

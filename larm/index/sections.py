@@ -4,8 +4,6 @@ Each is a line: the fragment of its address, a tab, its heading. Made by the ind
 read by `larm.search.passages`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """Statistics: what the index as a whole knows of words and pages. One for each state of the index; on the reader's thread."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

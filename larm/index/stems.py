@@ -4,8 +4,6 @@ Snowball's algorithms and lists of function words, as tantivy has them. They are
 stands for all words of the index with its stem.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The swap of an old index for a new one, and what is done where it was killed halfway. On the main thread."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

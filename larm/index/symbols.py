@@ -5,8 +5,6 @@ of a programming language, an option of a command, a letter with ``%``, ``++`` o
 or ``@``. Rulers, bullets and dashes are none.
 """
 
-from __future__ import annotations
-
 import re
 
 from larm.index.terms import Span

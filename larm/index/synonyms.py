@@ -9,8 +9,6 @@ Who asks for a word of a group also finds the others, in all of their forms; sev
 and stand for the single ones of their group, not the other way round.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType

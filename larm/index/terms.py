@@ -1,7 +1,5 @@
 """Words as the index knows them: clauses of queries, places in texts. Pure, and free of tantivy."""
 
-from __future__ import annotations
-
 import unicodedata
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ A unit is a word, or words that must stand next to each other: ``pg_dump`` and `
 neighbours in a script without spaces. It may also be a symbol (`larm.index.symbols`), or a pattern such as ``vac*``.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence

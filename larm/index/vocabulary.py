@@ -1,7 +1,5 @@
 """Vocabulary: the words of the index, and on how many pages each of them is. Made by the reader, used on its thread."""
 
-from __future__ import annotations
-
 import tantivy
 
 from larm.index import fields

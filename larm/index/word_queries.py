@@ -6,8 +6,6 @@ forms of one word has no three words. How rare it is goes by pages, and for a pa
 have "commit", but few titles.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

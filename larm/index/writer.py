@@ -8,8 +8,6 @@ that commit (`larm.index.kept`). Each document carries its generation, the numbe
 could be kept, `open` removes those that the checkpoint does not know.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import shutil

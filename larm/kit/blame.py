@@ -1,7 +1,5 @@
 """blamed: what a part of the user's own did wrong, and where in it: one line. Any thread."""
 
-from __future__ import annotations
-
 import traceback
 from pathlib import Path
 from typing import Final

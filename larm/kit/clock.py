@@ -3,8 +3,6 @@
 Everything else takes a clock, so that tests can move time instead of waiting for it. Used on any thread.
 """
 
-from __future__ import annotations
-
 import time
 from typing import Protocol
 

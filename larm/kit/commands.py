@@ -1,7 +1,5 @@
 """Commands of larm that a sentence advises, to be copied as they are. Pure; whoever tells a person what to do next."""
 
-from __future__ import annotations
-
 import shlex
 
 

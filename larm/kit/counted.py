@@ -1,7 +1,5 @@
 """counted: a number and what it is of, for sentences. Pure."""
 
-from __future__ import annotations
-
 
 def counted(number: int, noun: str) -> str:
     """``1 page``, ``1,234 pages``."""

@@ -1,7 +1,5 @@
 """Counters: named numbers that outlive the process by way of the checkpoint. Used on all threads."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Deadline: a moment by which work is to be done. Whoever does the work asks at each step, and stops by an exception."""
 
-from __future__ import annotations
-
 from larm.kit.clock import Clock
 
 

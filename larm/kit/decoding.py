@@ -3,8 +3,6 @@
 msgspec itself has a RecursionError for lists in lists without end, which nobody expects who expects what is malformed.
 """
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 import msgspec

@@ -1,7 +1,5 @@
 """How often Python looks for garbage in cycles, and how what is free goes back to the system."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 

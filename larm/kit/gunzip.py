@@ -1,7 +1,5 @@
 """unpack: what is within gzip, of any bytes, within a limit. Pure; any thread."""
 
-from __future__ import annotations
-
 import zlib
 from contextlib import suppress
 from typing import Any, Final

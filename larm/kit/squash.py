@@ -1,7 +1,5 @@
 """zstd, where this Python has it; squash, unsquash: bytes by it, with a bound for what comes out. Pure; any thread."""
 
-from __future__ import annotations
-
 import sys
 
 if sys.version_info >= (3, 14):

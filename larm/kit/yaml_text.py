@@ -4,8 +4,6 @@ YAML's library lets the last of two equal keys win, so that a setting which some
 counts; here that is a mistake with two line numbers.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What tells whether a page has changed (`digest`), and whether two say the same (`crawl_hash` of Yioop). Pure; any thread."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Callable

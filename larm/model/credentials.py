@@ -3,8 +3,6 @@
 The URLs that larm works with have none (`larm.model.url`); this is for texts that are no URLs, or not yet. Pure; any thread.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

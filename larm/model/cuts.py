@@ -5,8 +5,6 @@ Whatever loses words or links of a page has one of these names. It is counted (`
 and ``search``. A later run with a larger limit asks for such pages again, as a whole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 

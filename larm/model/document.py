@@ -4,8 +4,6 @@ Documents are made by ``larm.processing``, on whatever thread or process reads p
 handed on by `larm.river.unloading`. Read by the storages (each on its own thread). All immutable.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

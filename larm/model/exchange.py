@@ -3,8 +3,6 @@
 Made by ``larm.fetching`` (on a fetcher thread) where some storage asks for it, carried by the Outcome, then by the Visit.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 

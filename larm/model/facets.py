@@ -1,7 +1,5 @@
 """Facets: what a search can be narrowed down to, and how many of its pages there are of each value. Frozen values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Literal, TypeAlias
 

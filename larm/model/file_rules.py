@@ -4,8 +4,6 @@ Made by the wiring; asked by the filter on the handler thread and by the file fe
 symbolic link leads out is seen to where a file is opened (`larm.fetching.disk`). Constant after construction.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import os
 import re

@@ -4,8 +4,6 @@ Of a file there is one spelling: no host, no query, no fragment, no empty segmen
 the access form is the normalised form, and what a server may do with a path (``index.html``, ``+``) does not count.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from typing import Final

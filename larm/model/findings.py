@@ -4,8 +4,6 @@ Scores of several indexes mean the same if all know how rare the words are in al
 statistics of its words (`WordStatistics`), and then for pages, with the sums of these in the question.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -3,8 +3,6 @@
 Made by ``larm forget``; it stands in the header of the checkpoint, so every run knows it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime

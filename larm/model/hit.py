@@ -1,7 +1,5 @@
 """Hit: one page that a search has found. A frozen value that every searcher gives and every surface shows."""
 
-from __future__ import annotations
-
 import html
 from collections.abc import Iterable
 

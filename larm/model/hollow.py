@@ -5,8 +5,6 @@ Pictures, sounds and films have no words by nature, and are none of them.
 Each is counted (``hollow/NAME``), noted in the log of its thread, and told at the end of ``larm crawl``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

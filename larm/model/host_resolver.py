@@ -4,8 +4,6 @@ Made at start from the file that ``-hostresolver`` names (whoever reads it hands
 `larm.model.url` for each new host name. Pure, constant after construction; used on any thread.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 

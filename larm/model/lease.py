@@ -4,8 +4,6 @@ Given out by the frontier, carried by a fetcher thread, given back exactly once.
 "one request at a time" is a fact of the structure and not of anybody's care.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from larm.model.message import URLMessage

@@ -1,7 +1,5 @@
 """HostLeft: what a host was not asked for, as its addresses seem to go on without end; and the sentences on it. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

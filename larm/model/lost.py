@@ -1,7 +1,5 @@
 """Lost: why a page that was fetched was not read, or not as a whole. Made by who reads pages, see `larm.reading`."""
 
-from __future__ import annotations
-
 import enum
 from typing import Final
 

@@ -4,8 +4,6 @@ Immutable. Born when a link is found (or a start URL is given), it passes the fi
 a fetcher and ends in an outcome. A retry or a redirect is a new message.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 

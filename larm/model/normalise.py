@@ -10,8 +10,6 @@ LARM-30 drops whatever begins with ``index.`` or ``default.``; here it is only t
 would never be fetched.
 """
 
-from __future__ import annotations
-
 import re
 
 _KEPT = "A-Za-z0-9$\\-_.&;@="  # written as they are; of these only the unreserved ones are also decoded

@@ -3,8 +3,6 @@
 Made by `larm.duplicates`; `larm.frontier.traps.desk` takes novelty in, which tells what addresses are worth asking for.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import msgspec

@@ -3,8 +3,6 @@
 Made by ``larm.fetching`` (on a fetcher thread), read by `larm.river.landing`, which decides what follows.
 """
 
-from __future__ import annotations
-
 import enum
 
 import msgspec

@@ -1,7 +1,5 @@
 """Names of fields that users give to documents. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

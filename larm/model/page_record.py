@@ -1,7 +1,5 @@
 """PageRecord: what an index and a link graph have of one page. Frozen values; what ``larm serve`` shows and sends."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

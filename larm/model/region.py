@@ -3,8 +3,6 @@
 Its host, its folder (``below``), or all hosts of its registered domain; of these, by patterns, what is wanted and what is not.
 """
 
-from __future__ import annotations
-
 import enum
 import re
 from fnmatch import translate

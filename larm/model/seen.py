@@ -1,7 +1,5 @@
 """Seen: a fetch that has ended, as people are told of it. A value."""
 
-from __future__ import annotations
-
 import msgspec
 
 

@@ -1,7 +1,5 @@
 """SiteTable: which section of ``sites`` in config.yaml a host belongs to. Any thread: constant but for its memory."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Generic, TypeVar

@@ -4,8 +4,6 @@ Of these one is asked for. Where that one is gone, or forbidden by robots.txt, n
 `larm.river.landing` and `larm.frontier.robots.desk` ask here for them. Pure; any thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from larm.model.normalise import KINDS

@@ -6,8 +6,6 @@ ada, our WHATWG parser, lets go of the GIL several times in each call: next to a
 takes 400 us. Text that the standard leaves as it is (`_PLAIN`, nine of ten links) therefore never reaches ada.
 """
 
-from __future__ import annotations
-
 import re
 
 import ada_url

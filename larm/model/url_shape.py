@@ -3,8 +3,6 @@
 All of it reads access forms, so that it can also be asked of an address that is only known as text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache

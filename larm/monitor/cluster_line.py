@@ -1,7 +1,5 @@
 """The figures of all agents in a sentence, for ``larm cluster status`` and ``larm stats``. Pure."""
 
-from __future__ import annotations
-
 from larm.monitor.snapshot import ClusterFigures
 
 

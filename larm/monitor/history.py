@@ -5,8 +5,6 @@ some hundred places, however long it is: a week has 20 MB. Any thread; a crawl m
 ``larm serve``.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ Pure. Called by the display about once a second and by the reporter once a tick.
 the order of the river, backwards: whoever stands at the end and is full holds up all the others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from larm.monitor.rates import duration

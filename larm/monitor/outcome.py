@@ -1,7 +1,5 @@
 """How a run ended, in a few sentences for a person. Pure; the figures behind them are in ``stats.json``, and in ``-v``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from larm.kit.counted import counted

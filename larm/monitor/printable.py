@@ -4,8 +4,6 @@ A title or a URL may hold escape sequences that recolour, retitle or even type i
 direction of what follows. None of them may reach one. Used by the display and by every command that prints what pages say.
 """
 
-from __future__ import annotations
-
 _CONTROLS = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029), " ")
 _TURNERS = dict.fromkeys((0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF))
 _SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}")

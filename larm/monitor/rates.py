@@ -3,8 +3,6 @@
 The reporter keeps ten samples of five seconds: the 50-second average. The display keeps some of one second.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from datetime import datetime
 

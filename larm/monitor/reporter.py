@@ -5,8 +5,6 @@ the tick thread, and when that has ended by the main thread as long as the end t
 run at the same time.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Sequence

@@ -4,8 +4,6 @@ Made by `larm.river.probe` on whatever thread asks (the tick thread, the main th
 ``larm stats``. All immutable, and every field has a default: a part that does not count something leaves it at 0.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from larm.model.left import HostLeft

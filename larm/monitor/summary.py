@@ -3,8 +3,6 @@
 What the crawl counted under such a name itself (`Snapshot.counters`) is taken as it is; the rest is derived.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from typing import Any
 

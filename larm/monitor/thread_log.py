@@ -5,8 +5,6 @@ naming it, has a name here, and what larm adds stands at the end. All sizes are 
 `larm.monitor.rates.size` is for people.
 """
 
-from __future__ import annotations
-
 from larm.kit.logs.log_book import time_of_day
 from larm.monitor.machine import Memory
 from larm.monitor.snapshot import Snapshot

@@ -5,8 +5,6 @@ that tells a machine in a cloud its secrets. So it has to be an address and not 
 by right; and of the kind that this machine listens at, or was told of by its user, unless it is one that anybody may reach.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import lru_cache
 from ipaddress import IPv4Network

@@ -1,7 +1,5 @@
 """Breaker: who did not answer some times in a row is left alone for a while, so that nobody waits for him again. Any thread."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 

@@ -3,8 +3,6 @@
 Whoever announces what does not answer would otherwise keep all others waiting: the server answers eight questions at a time.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from collections.abc import Iterator

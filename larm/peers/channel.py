@@ -4,8 +4,6 @@ A peer has a key and an address. What comes back is what it answered, checked an
 that somebody is slow, gone, or lies about who he is, is what one has to expect of strangers.
 """
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 import msgspec

@@ -5,8 +5,6 @@ agent of this machine is searched in its directory, one of another machine by it
 neither is known, that is what it answers. A directory whose agent has begun anew (``--fresh``) has pages of the new one only.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ whether it is new, how often this key asks, whether the question can be read. Th
 together with the request. Knows nothing of the web server; any thread.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Container, Iterable

@@ -5,8 +5,6 @@ may be is cut off as it comes, redirects are not followed, proxies are not asked
 so that many threads can wait at a time. That nobody answers is a value here, as it is what machines do.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping
 from typing import NamedTuple

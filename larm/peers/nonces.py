@@ -1,7 +1,5 @@
 """Nonces: no request is heard twice. They are kept for as long as a request is good. Any thread."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter, OrderedDict
 

@@ -5,8 +5,6 @@ signature of this key over the recipient's, and where the group has a secret the
 some hours, and says no more than a search that this machine would have sent itself.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Collection

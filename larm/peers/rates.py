@@ -1,7 +1,5 @@
 """Rates: what one peer may cost us, as a bucket of tokens for each name that asks. Any thread."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from ipaddress import IPv6Address, ip_address

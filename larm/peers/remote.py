@@ -4,8 +4,6 @@ For machines that the user names by their addresses and trusts: it asks their AP
 scores are taken as ours. Strangers are asked by `larm.peers.channel`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import TypeVar
 

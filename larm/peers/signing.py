@@ -8,8 +8,6 @@ Each side writes what is signed in one way, and takes it in no other: there is n
 line that fits a pattern. Tests hold it against a library that knows all of RFC 9421.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

@@ -4,8 +4,6 @@ Scores of somebody who is trusted are as ours, as he was told how rare the words
 of his own answer: only their order counts, and they are at most 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import msgspec

@@ -3,8 +3,6 @@
 Called by the HTML processors on the fetcher threads.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final

@@ -4,8 +4,6 @@ They are weights of a logistic regression: what is above zero speaks for main te
 only together with the others.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from larm.processing.readable import names

@@ -5,8 +5,6 @@ have a weight in `larm.processing.box_words`, and the sum counts for all that is
 of each page, on all fetcher threads; what was once looked up is kept, by single operations on dictionaries.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import lru_cache

@@ -6,8 +6,6 @@ declares UTF-8 and is nothing less, or declares another encoding and is UTF-8: b
 and nobody can read it. Bytes that are wrong in an encoding become U+FFFD, never an error.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 from functools import lru_cache

@@ -4,8 +4,6 @@
 in C, and says the same, to the character. Made for each page, by the thread that reads it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Generic, TypeVar
 

@@ -1,7 +1,5 @@
 """When a document says that it was changed: the forms of dates that documents have, as Unix seconds. Pure; any thread."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime

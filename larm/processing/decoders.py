@@ -4,8 +4,6 @@ Python's codecs do the work. They differ from browsers in few characters, all of
 broken one takes along: browsers never let it swallow an ASCII character, which may be the ``<`` of the next tag.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Callable, Mapping

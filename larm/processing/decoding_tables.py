@@ -4,8 +4,6 @@ Big5: what HKSCS added in 2008 and the standard's own additions. GB 18030: the e
 like, as Windows has them.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 

@@ -4,8 +4,6 @@ By chardet, which knows the frequencies of letters in many languages. It is load
 second. Later a page takes a millisecond.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 from functools import cache

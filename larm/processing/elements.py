@@ -1,7 +1,5 @@
 """What an element means to who reads a page, by its name: the table that all readers of HTML go by. Constant; any thread."""
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 from larm.processing.boxes import BOXES, BoxesOf

@@ -4,8 +4,6 @@ Asked only where somebody wants those files (``processing.follow_embedded``, ``p
 rest. By pattern, not by tree: what is missed or too much is a file that no reader sees. Pure; any thread.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterable, Iterator

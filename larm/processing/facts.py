@@ -4,8 +4,6 @@ The sources of the date, the best first: what its own markup calls modified (Ope
 calls published, the Last-Modified header. Templates that give no valid date are passed over.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final

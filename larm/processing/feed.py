@@ -1,7 +1,5 @@
 """Feeds: RSS 0.9x to 2.0, RDF (RSS 1.0), Atom 0.3 and 1.0, CDF. XML in, a `Feed` out. Pure; any thread."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 

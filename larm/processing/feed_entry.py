@@ -1,7 +1,5 @@
 """Entries of feeds, whatever the language of the feed, and what a feed says of itself in the same words. Pure; any thread."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 from typing import Final, NamedTuple

@@ -1,7 +1,5 @@
 """FolderProcessor: a folder's listing, made by the file fetcher, is a page of links (LARM-111). Fetcher threads; no state."""
 
-from __future__ import annotations
-
 from urllib.parse import unquote
 
 from larm.model.document import Document

@@ -1,7 +1,5 @@
 """The text and the links of a piece of HTML: entries of feeds contain such. Pure; any thread."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser

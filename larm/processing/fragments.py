@@ -3,8 +3,6 @@
 For ``larm links``: the crawl itself has no use for what stands behind ``#``.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser

@@ -3,8 +3,6 @@
 (A page that a server packs for its way, with Content-Encoding, was unpacked by the fetcher.)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Final
 

@@ -3,8 +3,6 @@
 Called by `larm.processing.by_mime` on the fetcher threads, for the few answers that have one of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import msgspec

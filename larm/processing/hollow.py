@@ -4,8 +4,6 @@ Called by `larm.river.landing` for each page, on the threads that fetch. What a 
 here of its text, so nearly all cost two comparisons.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -6,8 +6,6 @@ Real pages come nowhere near; nearly all pay a count, the larger ones a look at 
 ``effort`` (``processing.effort``): times the limits.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

@@ -4,8 +4,6 @@
 `larm.processing.lexbor_tree`, and pure Python; both say the same. Called by `larm.processing.html`. Pure; any thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

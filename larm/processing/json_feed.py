@@ -1,7 +1,5 @@
 """JSON Feed 1 and 1.1 (jsonfeed.org): JSON to Document. Called wherever XML is read (`larm.processing.triage`); no state."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import msgspec

@@ -6,8 +6,6 @@ languages; 30 us. Where it is not sure, the most frequent words decide, then the
 letters of scripts that one language has for itself take its place.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from importlib import import_module

@@ -5,8 +5,6 @@ told the same and say the same, but that the latter takes ten times as long. lex
 the first query of a page costs more than the walk. Nothing here recurses, however deep a page is nested. Pure; any thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib import import_module
 from typing import Final

@@ -3,8 +3,6 @@
 This is the hottest loop of a crawl: a hundred links a page. What is asked for rarely is in `PageFinder`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache

@@ -5,8 +5,6 @@ is links, the same of its neighbours, its place in the page. Above zero it is ma
 from pages whose main text is known (``benchmarks/learn_main_text.py``); its numbers are in `larm.processing.box_words`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import log1p
 from typing import Final

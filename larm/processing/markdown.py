@@ -4,8 +4,6 @@ The page is walked as a tree; each block of it is kept if the main text, as the 
 is decided in one place (`larm.processing.main_text`), and this file knows only how things are written.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from itertools import pairwise

@@ -5,8 +5,6 @@ to keep a file from running as a page; nothing runs here. Not believed are: type
 an HTML page does; text that is a feed, a sitemap, PDF or an image; zip files that are documents. Pure; any thread.
 """
 
-from __future__ import annotations
-
 import re
 import zipfile
 import zlib

@@ -4,8 +4,6 @@ ByMime calls it, on the fetcher threads. Structs do not look at what they are ma
 thread that first measures it; here it costs the one page.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from larm.model.document import Document

@@ -1,7 +1,5 @@
 """Page: what a parser found in a page, before anything is resolved. Made by a parser, read by the `Assembler`; one thread."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

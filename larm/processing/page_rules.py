@@ -4,8 +4,6 @@ Used by the HTML processor, on any thread; keeps no state. A page that has rules
 selectors; all others cost a look at a table.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple

@@ -4,8 +4,6 @@ On a plain page, one that has nothing of a magazine and is not half menus (docum
 text; of the others `larm.processing.main_text` looks at each block. No word is lost.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import compress, pairwise
 from operator import not_

@@ -1,7 +1,5 @@
 """Where a page points beside its ``<a>``: refresh, the Link header, canonical and alternate addresses. Pure; any thread."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

@@ -4,8 +4,6 @@
 URL, "percent-encode after encoding"). The path is UTF-8 in any case.
 """
 
-from __future__ import annotations
-
 import codecs
 from functools import cache
 from typing import Final

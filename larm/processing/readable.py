@@ -3,8 +3,6 @@
 Shared by the parsers, so that a page has the same text whichever reads it.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 from larm.kit.logs.columns import clean

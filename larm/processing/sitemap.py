@@ -5,8 +5,6 @@ for URLs below its own directory is an option and off in a crawl: robots.txt may
 of the scope is dropped by the filters like any link.
 """
 
-from __future__ import annotations
-
 import enum
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """TextProcessor: plain text. It has no title, and no links unless it is a sitemap. Called on the fetcher threads; no state."""
 
-from __future__ import annotations
-
 import re
 from typing import Final
 

@@ -3,8 +3,6 @@
 Loads no parser: a crawl whose pages are all read by processes beside it needs none itself.
 """
 
-from __future__ import annotations
-
 import enum
 from typing import Final
 

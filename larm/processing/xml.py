@@ -3,8 +3,6 @@
 Called on the fetcher threads, which share one; it keeps no state.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from larm.config import Processing

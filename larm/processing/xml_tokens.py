@@ -6,8 +6,6 @@ one is also safe by what it lacks: it knows no entities but characters, so nothi
 fetched (XXE). The time is linear in the size of the text, whatever it holds.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@ Both then load at the same time, each on a core of its own, and the crawl never 
 some itself. Called by the command line and by `larm.building.readers`, on the main thread.
 """
 
-from __future__ import annotations
-
 import os
 from typing import Final
 

@@ -4,8 +4,6 @@ A copy of larm's process, made before the crawl is loaded, or ``python -m larm.r
 the crawl itself would.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from typing import Final

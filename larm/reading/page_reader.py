@@ -4,8 +4,6 @@ A page that ends the process twice, once among others and once alone, is known b
 if the process crashed, html5lib reads it, in a process like the others; only who ends that, too, is set aside.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress

@@ -17,8 +17,6 @@ page that waits for a page process is told that the request is over, or 16 reque
 the host of a document is not, and so is asked for no more of them than it has requests at a time.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence

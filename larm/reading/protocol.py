@@ -1,7 +1,5 @@
 """What a crawl and a process that reads pages for it say to each other: msgpack, typed, never pickle. Pure; any thread."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

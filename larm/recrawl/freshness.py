@@ -1,7 +1,5 @@
 """Until when a page is current, as its server says (RFC 9111 4.2). Pure; used by the page book on its writer thread."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import lru_cache

@@ -6,8 +6,6 @@ is known of it. What `Recrawl` has asked for as a sample so tells which folders 
 detection using sampling, 2002). What a sitemap claims counts by how often such claims were right on its host.
 """
 
-from __future__ import annotations
-
 import math
 
 from larm.recrawl.freshness import date

@@ -5,8 +5,6 @@ no page, only how to ask for it again: address, validators, digest. A page that 
 as forgotten only after a `Visit.gone`, which is decided at the end of a revisit (`larm.recrawl.revisit`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path

@@ -3,8 +3,6 @@
 Rows of earlier versions lack the last fields, which have values for that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType

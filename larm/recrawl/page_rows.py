@@ -3,8 +3,6 @@
 Each call reads what was committed, and a crawl may be running. Any thread; all raise StorageError.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path

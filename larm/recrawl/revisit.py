@@ -10,8 +10,6 @@ where, and whether sitemaps are right; the pages that have most likely changed (
 the river has run dry.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ Used by `larm.recrawl.revisit`, on the thread that saves checkpoints. It looks t
 fingerprints of those that it has chosen.
 """
 
-from __future__ import annotations
-
 import heapq
 import math
 from collections.abc import Callable, Iterator

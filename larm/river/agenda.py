@@ -3,8 +3,6 @@
 Start URLs come first, then those of an archive. A revisit brings its pages in parts, each further one after a checkpoint.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ Asked and told by the threads that fetch or read, in the step of the gate in whi
 called by who steers the crawl. Bytes are not exact, as pages are: nobody knows how long an answer will be before it is there.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import Final

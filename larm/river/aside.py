@@ -1,7 +1,5 @@
 """What a run leaves for later, said at its end: pages that it did not read, hosts that must wait. Any thread."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from typing import Final

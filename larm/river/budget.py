@@ -3,8 +3,6 @@
 Called by the fetcher threads; `change` by who steers the crawl.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 Asked by `larm.river.starts` on the threads that fetch.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 from datetime import datetime

@@ -8,8 +8,6 @@
 Owned by `larm.river.crawl`; runs on the tick thread, and on the main thread at the end.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

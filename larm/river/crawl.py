@@ -13,8 +13,6 @@ in an outcome. How long the threads may take to end depends on how much they hav
 (`larm.river.patience`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Started and stopped by `larm.river.crawl` on the main thread. What a fetcher thr
 others do says `larm.reading.pool`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

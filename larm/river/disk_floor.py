@@ -4,8 +4,6 @@ Once a disk is full no checkpoint can be written: the wiring has it look before 
 checkpoint, on the thread that saved it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,5 @@
 """Ending: how a run of a crawl has ended."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import msgspec

@@ -3,8 +3,6 @@
 Written by that thread only, read by any (LARM-20, LARM-96).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from larm.kit.logs.log_book import LogBook, time_of_day

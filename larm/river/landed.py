@@ -3,8 +3,6 @@
 Plain values; on the threads that fetch or read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

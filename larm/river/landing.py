@@ -4,8 +4,6 @@
 it returns is carried out by `larm.river.unloading` in one step of the gate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 

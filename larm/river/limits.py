@@ -5,8 +5,6 @@ look at `now` is told. `larm.river.steering` makes the changes, one at a time, i
 thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from larm.config import Config, changed

@@ -3,8 +3,6 @@
 Used by `larm.river.moves` alone, in steps of the gate or under its lock.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

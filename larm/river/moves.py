@@ -19,8 +19,6 @@ The methods may be called on any thread, not within a step of the gate. The rest
 after checkpoints (`work`), a part at a time.
 """
 
-from __future__ import annotations
-
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence

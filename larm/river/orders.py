@@ -1,7 +1,5 @@
 """Orders: what a running crawl may be asked to do, as it stands in the journal and goes over the control socket. Values."""
 
-from __future__ import annotations
-
 import msgspec
 
 

@@ -3,8 +3,6 @@
 What flows between these groups, and on which thread, says `larm.river.crawl`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 

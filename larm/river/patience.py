@@ -4,8 +4,6 @@ How long the end of a crawl takes depends on how many pages there are; a deadlin
 watched is not the time but whether anything moves. Made by `larm.river.crawl`, used on the main thread only.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """Probe: one look at all parts of a running crawl, for the monitor (LARM-78). Reads, changes nothing; any thread."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 

@@ -3,8 +3,6 @@
 Written by the threads that fetch and read, read by any.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable
 from itertools import islice

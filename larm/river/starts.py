@@ -5,8 +5,6 @@ happen again. Told of all that by the handler thread (`dropped`) and by the thre
 main thread at the end. Of this run only: what it has heard nothing of, it says nothing of.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence

@@ -12,8 +12,6 @@ the run, and over a kill; a run that ends in good order lets go of them, for who
 moments only.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping

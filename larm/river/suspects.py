@@ -10,8 +10,6 @@ Built by the wiring at the start; `reading` is called by the threads that fetch 
 that fetch, `next_held` by the tick thread.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ Called by the threads that fetch, and by those that read what others have fetche
 follows is one step of the gate.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

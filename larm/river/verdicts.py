@@ -4,8 +4,6 @@ For ``larm why``, which opens the last checkpoint, on the main thread; and for `
 control thread: records are looked at under the book's lock.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from larm.config import Config

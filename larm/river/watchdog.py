@@ -5,8 +5,6 @@ successor; so it is told to people: in the snapshot, in the summary, and with it
 called by the main thread, about once a second, also while the crawl ends.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 import traceback

@@ -1,7 +1,5 @@
 """What to tell somebody whose query found nothing, or nothing with all the words. Pure; called by the searcher."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from larm.index.tree import All, In, Node, Not, Phrase, Word, join, wanted

@@ -1,7 +1,5 @@
 """The answer to a search as JSON has it: ``larm search --json``, ``larm serve``. Stable, see docs/searching.rst. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any

@@ -6,8 +6,6 @@ as they are among the passages of these pages. The beginning counts beside it: a
 commands does, has its best passage elsewhere. Called by the ranker, on its thread.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter, defaultdict

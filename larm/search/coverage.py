@@ -5,8 +5,6 @@ Called by ``larm stats`` and ``larm search``. Costs next to nothing where nothin
 read that came later.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

@@ -4,8 +4,6 @@ A manual on one page has hundreds of entries, and the one that was asked for may
 looked through of a page begins there. `larm.index.defined` is how the index knows that a page has one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 

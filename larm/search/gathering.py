@@ -3,8 +3,6 @@
 One thread fills it, any others read it.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 

@@ -3,8 +3,6 @@
 Called by the searcher, on its thread.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from larm.duplicates.lookup import kin_of

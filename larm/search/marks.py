@@ -6,8 +6,6 @@ spelling. In scripts of which one can't say that forms begin alike (Arabic), all
 without spaces, two neighbouring characters of a word count as found.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Sequence

@@ -7,8 +7,6 @@ network that ranks as one index over all has the say about the pages that it kno
 scores of these.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import inf, nextafter
 

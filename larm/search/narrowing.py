@@ -1,7 +1,5 @@
 """What a search is narrowed down to, as conditions of its tree. Pure; called by the searcher."""
 
-from __future__ import annotations
-
 from larm.index.tree import All, Dates, Meta, Node, Not, join
 from larm.model.facets import DAYS, Narrowed
 

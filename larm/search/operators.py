@@ -5,8 +5,6 @@ messages and code that are pasted (``could not connect to server: Connection ref
 (`larm.index.meta_words`) is an operator; ``name:all`` finds the pages of which the thing is known.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """OwnScore: a scorer of the user's own, with its weight (YIOOP-69). Used by the ranker, on the thread that searches."""
 
-from __future__ import annotations
-
 import msgspec
 
 from larm.errors import ConfigError

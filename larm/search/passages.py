@@ -5,8 +5,6 @@ across blocks, and occur once. Where they are not found, as a page has changed m
 them, it is shown from the heading of the section, and from its top where that has no name.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 

@@ -16,8 +16,6 @@ operator only for names that are one, with a value that it can have: ``std::vect
 So is ``-i``, an option of a command, as nobody excludes a single letter; and ``->`` (`larm.index.symbols`).
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

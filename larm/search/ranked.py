@@ -5,8 +5,6 @@ where they stand on their host. Then of pages that say the same, or nearly, the 
 the ``search`` section of config.yaml and take effect at once.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Results: a page of them, as `larm.open_index` gives and every surface shows it. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import msgspec

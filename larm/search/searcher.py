@@ -3,8 +3,6 @@
 Used by ``larm search`` and `larm.open_index`, and by `larm.search.shared`, which has one for each search under way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from math import log
 from pathlib import Path

@@ -4,8 +4,6 @@ All are asked at the same time, each on a thread, first for the statistics of th
 they come. Who does not answer in time is left behind: its thread ends by itself, as it has the same deadline.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from queue import Empty, SimpleQueue

@@ -4,8 +4,6 @@ tantivy's searcher, the link graph and what they remember belong to one thread a
 `IndexSearcher` of its own, which the next one takes over: there are as many as there were searches at a time.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

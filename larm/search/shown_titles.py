@@ -4,8 +4,6 @@
 count next to nothing anyway: all pages have them. One for each searcher, on its thread.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -5,8 +5,6 @@ them. Given as parts, so that each surface marks words in its own way; free of c
 terminal.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -7,8 +7,6 @@ the one on the most pages wins, where each slip must be paid for with twenty tim
 whole query are tried out, so that what is suggested always finds more, and words are suggested that stand together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import pairwise, product
 from math import inf, log

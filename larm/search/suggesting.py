@@ -4,8 +4,6 @@ Words come from the pages, those first that most pages have beside what was type
 their page. Nothing is remembered of what others have asked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import chain, zip_longest
 

@@ -3,8 +3,6 @@
 What is left out is counted, suggested and noted nowhere, or others could find out word by word what stands in it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from urllib.parse import urlencode
 

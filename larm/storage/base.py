@@ -4,8 +4,6 @@ Name the class in config.yaml (``storage.chain: [log, my_package.my_module:MySto
 writer thread. An exception ends the crawl with the last checkpoint intact.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

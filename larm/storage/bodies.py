@@ -1,7 +1,5 @@
 """Bodies: the bytes of pages, out of the page files. Knows the last frame that it read; fit for any thread."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from larm.errors import StorageError

@@ -5,8 +5,6 @@ A frame has a checksum. Behind it stands a *skippable* frame, which is room for 
 overwritten; ``zstd -dc`` passes over it, and shows all bodies of a file. Pure but for `read_frame`; any thread.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import BinaryIO
 

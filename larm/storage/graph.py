@@ -5,8 +5,6 @@ commits and for a moment only, and at the end, when the texts of links are index
 ended at any moment: the next run completes it. Made by wiring; everything else happens on its writer thread.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path

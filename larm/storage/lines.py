@@ -3,8 +3,6 @@
 Made by the wiring; each method is for the threads that `larm.storage.pipeline` has it for.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 from larm.model.document import Visit

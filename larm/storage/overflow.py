@@ -4,8 +4,6 @@ Owned by one `larm.storage.pipeline.StorageLine`. It is made when it is first ne
 it, as a checkpoint waits until all that was put before it is stored. What a killed process left is removed at the next start.
 """
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Sequence
 from pathlib import Path

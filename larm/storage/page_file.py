@@ -5,8 +5,6 @@ x counts from 1. Written by the log storage (on its writer thread), read by `lar
 nor two frames. A crawl may have files of both kinds: the setting holds for new ones.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from pathlib import Path

@@ -8,8 +8,6 @@ the commit in its name. The one before stays until the next checkpoint: till the
 Owned by the index storage; only its writer thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

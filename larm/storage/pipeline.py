@@ -8,8 +8,6 @@ the river. Where it makes no room for a while (a merge, a slow disk), what comes
 limit, and the crawl goes on.
 """
 
-from __future__ import annotations
-
 import contextlib
 import threading
 from collections import deque

@@ -5,8 +5,6 @@ page file, which takes its place; then their lines leave store.log, and from all
 A log is replaced as a whole, too. So it may be ended at any moment, and done again.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections import defaultdict

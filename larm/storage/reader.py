@@ -4,8 +4,6 @@ Works while a crawl is writing: a last line without its end is not there yet. No
 `larm.storage.bodies` knows; fit for any thread. `lines_of` and `entries_of` are for who writes the logs anew.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

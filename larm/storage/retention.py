@@ -10,8 +10,6 @@ earlier run left in that state is put in place, and the checkpoint told so, befo
 there new logs that the checkpoint does not mean while it means some.
 """
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

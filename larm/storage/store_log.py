@@ -3,8 +3,6 @@
 Pure. Tab-separated columns, a line each, UTF-8. Written by `larm.storage.log`, read by `larm.storage.reader`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from larm.kit.logs.columns import clean

@@ -3,8 +3,6 @@
 Made by `larm.storage.pipeline`; waited for on the thread that writes checkpoints.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 Stands in for `larm.kit.clock` wherever a `Clock` is taken. Any thread may read it, the test moves it.
 """
 
-from __future__ import annotations
-
 import threading
 
 

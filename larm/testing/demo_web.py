@@ -5,8 +5,6 @@ links, ``bakery:/bread`` being a page of another host. What is special is below:
 two links are dead, and the archive is slow. Served on the thread of `SyntheticWeb`.
 """
 
-from __future__ import annotations
-
 import html as markup
 import re
 from importlib import resources

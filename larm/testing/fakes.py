@@ -8,8 +8,6 @@ fails, `FakeSearcher` finds what it is told, `message`, `lease` and `page` make 
     assert drops.reasons() == ["printing version"]
 """
 
-from __future__ import annotations
-
 import itertools
 import threading
 from collections import deque

@@ -11,8 +11,6 @@ and of ``open``, in this process, on all threads, below one directory; files tha
 and tantivy write does not come by here. One at a time; entered and left on the test's thread.
 """
 
-from __future__ import annotations
-
 import builtins
 import errno
 import io

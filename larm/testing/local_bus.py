@@ -3,8 +3,6 @@
 A question is delivered on the thread that asks; links can be cut.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from larm.agents.bus import Question

@@ -4,8 +4,6 @@ For whole-crawl and crash tests, and by hand: ``python -m larm.testing.random_we
 Ctrl-C and prints its start URL. The pages are the same for the same seed, apart from the port in their links.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys

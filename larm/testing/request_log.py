@@ -4,8 +4,6 @@ Written on the server's thread, read on the test's. A request's ``status`` and `
 who has the answer in hand finds them there.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math

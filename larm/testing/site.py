@@ -4,8 +4,6 @@ Built by a test on its own thread, before or while the server's thread asks it (
 the next request; single dictionary operations, so no lock.
 """
 
-from __future__ import annotations
-
 import html as markup
 import zlib
 from collections import deque

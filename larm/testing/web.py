@@ -14,8 +14,6 @@ asyncio loop; sites are built and questions are asked on the test's thread::
 A handler that raises cuts its connection, and the error comes up in the test when the web is left.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import itertools

@@ -10,8 +10,6 @@ A program sends it as ``Authorization: Bearer``. A browser sends it once, in a f
 made of the token but does not tell it. Any thread.
 """
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import os

@@ -5,8 +5,6 @@ that logrotate has moved away is opened anew. A disk that is full is no reason t
 many lines are missing when it writes again.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

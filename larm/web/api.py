@@ -3,8 +3,6 @@
 Questions are read and answers written by these, and described by them (OpenAPI 3.1), so the description is right.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple

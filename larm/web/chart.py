@@ -1,7 +1,5 @@
 """Charts of how a crawl went: from moments to the points of lines, for the templates that draw them as SVG. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 On the event loop.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 

@@ -4,8 +4,6 @@ The original comes with a policy that makes any browser treat it as nobody's pag
 it is opened; what is no HTML and no plain text is a file to be saved. On the event loop.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import Enum
 from urllib.parse import urlencode

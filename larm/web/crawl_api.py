@@ -1,7 +1,5 @@
 """Questions of the API about crawls, and orders to them; it answers the Structs of `larm.control`. On the event loop."""
 
-from __future__ import annotations
-
 from typing import Annotated, TypeVar
 
 import msgspec

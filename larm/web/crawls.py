@@ -4,8 +4,6 @@ A running crawl is asked by its control socket; of one that does not run its las
 on.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any, TypeVar
 

@@ -3,8 +3,6 @@
 The only way from a request to a path is a look-up here.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path

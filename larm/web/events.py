@@ -4,8 +4,6 @@ A crawl is asked once a second as long as anybody looks, however many do; who lo
 costs a connection, and nothing else.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 

@@ -1,7 +1,5 @@
 """Facets of the search page: what is shown of them, and where their links lead. Pure; on the event loop."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple, Protocol
 
 from larm.index.meta_words import MIME_NAMES

@@ -3,8 +3,6 @@
 A page names its gathering by a word that nobody can guess, and gets what comes later as server-sent events.
 """
 
-from __future__ import annotations
-
 import json
 import secrets
 from collections import OrderedDict

@@ -5,8 +5,6 @@ could have a browser send forms to us (CSRF). No script runs but our own, nothin
 frames us.
 """
 
-from __future__ import annotations
-
 import asyncio
 import socket
 from collections.abc import Collection, Mapping

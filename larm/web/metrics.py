@@ -3,8 +3,6 @@
 On the event loop, but for `crawl_metrics`, which is called on a thread when Prometheus asks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest

@@ -1,7 +1,5 @@
 """The monitor: which crawls there are, how each stands, live, and the buttons that steer it. On the event loop."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import anyio

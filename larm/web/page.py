@@ -1,7 +1,5 @@
 """Pages made of templates: everything in them is text, which is escaped; and forms that come back. On the event loop."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import parse_qsl
 

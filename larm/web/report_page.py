@@ -1,7 +1,5 @@
 """A `larm.enquiries.report.Report` as one page of HTML: no script, nothing from elsewhere, hostile texts escaped. Pure."""
 
-from __future__ import annotations
-
 from larm.enquiries.report import Report
 from larm.monitor.rates import size
 from larm.web.chart import chart

@@ -5,8 +5,6 @@ there is caught up once. At most so many run at a time; one that fails is not tr
 called by one thread at a time.
 """
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Questions of the API about what was crawled: search, one page. On the event loop."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Annotated, TypeVar
 

@@ -3,8 +3,6 @@
 Each search has a deadline, so no thread is ever busy for long; who comes when too many wait is told so at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar

@@ -4,8 +4,6 @@ Bounds are set here for what comes before any request: connections, the size of 
 which these must have come.
 """
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import socket

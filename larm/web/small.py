@@ -1,7 +1,5 @@
 """Small answers: OpenSearch description, health, metrics, robots.txt, signing in and out. On the event loop."""
 
-from __future__ import annotations
-
 from xml.sax.saxutils import escape
 
 from starlette.requests import Request

@@ -1,7 +1,5 @@
 """The form that starts a crawl, and the button that goes on with one. On the event loop."""
 
-from __future__ import annotations
-
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 

@@ -3,8 +3,6 @@
 Whatever is asked for is checked first as ``larm check`` does. On threads, one start at a time.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """clean: a text that fits into one column of a log. Pure; any thread."""
 
-from __future__ import annotations
-
 import re
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")

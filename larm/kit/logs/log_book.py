@@ -6,8 +6,6 @@ being its turns so far, and the part before that goes. A part of a turn that no 
 reads what is in them, so one that others cut or removed goes on from what is left.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Collection, Mapping

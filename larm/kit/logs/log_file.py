@@ -4,8 +4,6 @@ A page must not forge a line or move the cursor of a terminal that shows ``tail 
 written as ``\\x1b``.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import threading

@@ -3,8 +3,6 @@
 Linux; elsewhere nothing is known of those that run.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 from contextlib import suppress

@@ -4,8 +4,6 @@ A memory-mapped file keeps what was written even if the process is killed at the
 nothing of ours was to blame). A clean end empties it.
 """
 
-from __future__ import annotations
-
 import mmap
 import os
 from pathlib import Path

@@ -5,8 +5,6 @@ a single thread, of Python or of any library. It gets nothing of ours but its tw
 `larm.kit.processes.helper_process.HelperProcess` around it, to which it looks like `subprocess.Popen`.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import select

@@ -4,8 +4,6 @@ Fresh memory would cost more than the message: the system clears each page of it
 each on its own thread.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from typing import Final, TypeVar

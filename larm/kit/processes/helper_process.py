@@ -8,8 +8,6 @@ How it ends, whatever happens: idle, when its pipe closes, which the operating s
 its own that no code within it can miss.
 """
 
-from __future__ import annotations
-
 import fcntl
 import importlib
 import os

@@ -3,8 +3,6 @@
 Runs in the process that helps, on its only thread. What the process may do is limited here: memory, time, no files.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import signal

@@ -1,7 +1,5 @@
 """machine_memory: how much memory a process of this machine may have, containers considered. Called at start."""
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from pathlib import Path

@@ -4,8 +4,6 @@ Shared by the threads that have large pages and documents read. What is in use i
 the crawl, whatever they need it for. One grant is always given, the first, if only of what is left.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """enough_open_files: as many files and connections as a command may need, if the system lets it. Once, on the main thread."""
 
-from __future__ import annotations
-
 import resource
 
 from larm.errors import UsageError

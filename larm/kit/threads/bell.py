@@ -1,7 +1,5 @@
 """Bell: how anybody tells the main thread that it is over. First come, first heard."""
 
-from __future__ import annotations
-
 import queue
 from typing import Generic, TypeVar
 

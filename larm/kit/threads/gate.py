@@ -8,8 +8,6 @@ reader makes steps, say). Neither may be entered again by the thread that is alr
 that is a deadlock.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager

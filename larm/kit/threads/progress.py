@@ -3,8 +3,6 @@
 Written by that thread, read by any.
 """
 
-from __future__ import annotations
-
 
 class Progress:
     """``str()`` of it is a phrase for a person: ``texts of links, 61,000 of 150,000 pages``; empty where there is nothing."""

@@ -3,8 +3,6 @@
 It rises before a message enters and falls after everything that came of it has entered. Used on all threads.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 

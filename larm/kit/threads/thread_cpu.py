@@ -3,8 +3,6 @@
 `begin` and `end` are called by `larm.kit.threads.workers` on the thread itself, `seconds` by the monitor on any.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 

@@ -1,7 +1,5 @@
 """Ticker: when the tick thread wakes: at its interval, or sooner if somebody asks. Used by that thread and whoever asks."""
 
-from __future__ import annotations
-
 import threading
 
 from larm.kit.threads.progress import Pulse

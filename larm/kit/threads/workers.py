@@ -4,8 +4,6 @@ Each thread has a name and one owner, is joined in the end, and never dies in si
 which ends the crawl. Called on the main thread; `alive` on any.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 

@@ -4,8 +4,6 @@ Signer, Verify: what it needs of an identity (`larm.peers.identity`): to sign, a
 simulation has cheap ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 

@@ -6,8 +6,6 @@ search asks. So the ranking, the operators and the passages are ours, whoever an
 word is only shown where its document has it.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Averages: what the documents of a network are like, by samples of many peers: an index of a few ranks by it. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Birth: what a peer's first start has chosen for it once, its hash and its age (YACY-24). On the main thread."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random

@@ -3,8 +3,6 @@
 It is tried at the address that its request came from and nowhere else: nobody is made to knock at somebody else's door.
 """
 
-from __future__ import annotations
-
 import threading
 
 from larm.peers.call_backs import CallBacks

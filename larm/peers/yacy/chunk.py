@@ -6,8 +6,6 @@ and how large the network is; so a page that changes changes the chunks that it 
 none.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Contents: what the body of an item must be, and what it is found by. Pure."""
 
-from __future__ import annotations
-
 from larm.peers.yacy.chunk import BadChunkError, check_chunk, read_chunk, words_in
 from larm.peers.yacy.hashes import packed
 from larm.peers.yacy.item import Header, Kind

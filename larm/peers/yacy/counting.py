@@ -1,7 +1,5 @@
 """Counting: how many pages a network has, and how many have a word: so a few are ranked as among all. Any thread."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

@@ -8,8 +8,6 @@ the pages of a day, and who is denied has none.
 `add` and `seen` on any thread, all else on ``larm-network-jobs``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit

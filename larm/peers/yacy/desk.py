@@ -1,8 +1,6 @@
 """Desk: what a peer answers the others of its network. Any thread; state is touched under the node's lock, and nobody is asked
 under it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from itertools import islice
 

@@ -1,8 +1,6 @@
 """Documents: those of the candidates of a search, from the owners of their addresses, checked against their authors' signatures
 (YACY-33, 48). The best of them are fetched first, on a thread of their own, and what has come of these is shown soon."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """What a peer says it does, in four characters of five bits each (YACY-17). Pure."""
 
-from __future__ import annotations
-
 import msgspec
 
 _BITS = ("direct", "remote_crawl", "remote_index", "root", "ssl")

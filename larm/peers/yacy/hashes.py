@@ -3,8 +3,6 @@
 Pure.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from functools import lru_cache

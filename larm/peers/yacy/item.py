@@ -6,8 +6,6 @@ another owner is to offer headers first and to send the bodies that are asked fo
 Bodies are squeezed, and those of strangers read within bounds.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import zlib

@@ -3,8 +3,6 @@
 On the disk before anything follows from it; what a killed process left under way waits again.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 A word of the query stands for itself and its stems: a unit. A page has a unit if it has any of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Mapping, Sequence
 from math import log
 

@@ -7,8 +7,6 @@ lives, with its author, and with its site. The table is written after the index,
 `note` on any thread; all else on the thread that shares, but for `searcher`, which is for any.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator, Sequence
 from functools import partial

@@ -4,8 +4,6 @@ Shared is what anybody could open: pages of the web, not files and not private a
 to be shown, and only of crawls that do not run (YACY-28).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path

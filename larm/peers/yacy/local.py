@@ -7,8 +7,6 @@ It is in memory, where the system has a folder for that. What a process that is 
 peer's, and goes when the peer starts again.
 """
 
-from __future__ import annotations
-
 import math
 import secrets
 import shutil

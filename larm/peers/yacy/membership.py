@@ -5,8 +5,6 @@ contact makes a peer passive, and only something newer than that, from itself, m
 still hands around says nothing, as its stamp is older. Nobody says good-bye. Used under the lock of `larm.peers.yacy.node`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 from math import inf

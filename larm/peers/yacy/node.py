@@ -4,8 +4,6 @@ State is guarded by one lock; nobody is asked under it. `tick` is called every s
 the simulation, which hands in a clock, chance, keys and an asker of its own.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection

@@ -5,8 +5,6 @@ anew by a crawl, without any of that and as robots.txt allows: so even where a s
 such as their address, nothing gets into the index but what it shows to a stranger.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Final
 

@@ -5,8 +5,6 @@ then anybody's again; it says what became of each with a receipt, and only who h
 before it is counted, and so is a receipt before it is acknowledged. `OrderDesk` answers those who crawl for us.
 """
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from typing import NamedTuple

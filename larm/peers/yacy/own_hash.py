@@ -4,8 +4,6 @@ Only the first two characters are chosen: they decide where on the ring it will 
 bits of SHA-256 of the peer's public key (in its 43 characters), so that a hash can't be taken by somebody else.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Collection

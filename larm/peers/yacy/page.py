@@ -1,7 +1,5 @@
 """Page: a document as its owners keep it, the body of an item, and the words by which it can be found (YACY-32, 33). Pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from math import log2

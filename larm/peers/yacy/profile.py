@@ -1,8 +1,6 @@
 """Profile: what a peer is, as its user has chosen, and as was chosen once for it; its mode says how much it has to do with
 others (YACY-41, 42). Constants."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 import msgspec

@@ -5,8 +5,6 @@ what comes back is passed on as it comes, up to its end; nothing is kept of it b
 an event loop of its own.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import socket

@@ -4,8 +4,6 @@ After a crawl, never while it runs. What is out already is left alone, or renewe
 withdrawn. Pages go through in groups by their addresses' hashes, so that memory does not grow with the index.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,8 +1,6 @@
 """What peers of a network ask each other, below ``/peer/v1/yacy/``, and what they answer. The forms on the wire; every text in
 them is a stranger's."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import msgspec

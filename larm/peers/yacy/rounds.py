@@ -4,8 +4,6 @@ Those who own each place at all are asked first, and others for what they may kn
 which has others ask at the same time, so that the search goes on with what has come when the first ones have answered.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial

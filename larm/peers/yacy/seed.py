@@ -5,8 +5,6 @@ of two the one signed later counts. What others can't know of a peer is all in i
 not.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import gzip

@@ -3,8 +3,6 @@
 Principal: our own as a file, for a web server to show to who wants to join (YACY-12, 19). On the node's thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Both ends of the order are kept sorted, so far that those who are asked for are 
 `larm.peers.yacy.membership`, under its lock.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from heapq import nsmallest

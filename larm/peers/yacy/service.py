@@ -5,8 +5,6 @@ owners; where they are wanted, ``larm-network-jobs`` crawls for others, and ``la
 them fails, as on a broken disk, that is said, and the peer keeps quiet from then on; the server goes on.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path

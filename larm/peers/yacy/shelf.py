@@ -6,8 +6,6 @@ it. What is found by an item counts as well, as it takes as much of the disk as 
 Under the lock of `larm.peers.yacy.node`, but for `reader`. Every method may raise StorageError.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path

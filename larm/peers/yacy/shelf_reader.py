@@ -1,8 +1,6 @@
 """ShelfReader: what is found on a shelf, by the hashes of words and of addresses. Any thread; every method may raise
 StorageError. It has a connection of its own, so that searches hold up nobody."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ shelf, see who owns each item, and offer it to those of whom it is not known tha
 first; bodies follow where they are asked for. So what breaks off half-way is offered again, and comes twice to nobody.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 

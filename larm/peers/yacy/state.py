@@ -1,7 +1,5 @@
 """State: what the page of a peer shows, as a value. Its texts are strangers', and are made harmless where they are shown."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Which peers a search asks: the owners of its words' places, and some more that may know something (YACY-44, 45). Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Sequence
 from random import Random
 

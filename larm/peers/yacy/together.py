@@ -1,7 +1,5 @@
 """together: carry out tasks a few at a time, each on a thread. Called on any."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 

@@ -6,8 +6,6 @@ others may follow it: nothing is denied to anybody that he, or somebody whom he 
 whatever the lists say.
 """
 
-from __future__ import annotations
-
 import threading
 from enum import StrEnum
 from pathlib import Path

@@ -4,8 +4,6 @@ Characters 7 to 12 are the same for all pages of a host. Addresses come normalis
 normaliser leaves are a part of the address. Three bits of it are the region of the world of its top-level domain (YACY-11).
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from ipaddress import ip_address
 from typing import Final, NamedTuple

@@ -1,7 +1,5 @@
 """OwnAddress: where a peer of a network is, as others see it. Pure, but for being told."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from larm.peers.addresses import kind_of

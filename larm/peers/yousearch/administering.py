@@ -1,7 +1,5 @@
 """What ``larm tune`` does: ask a registrar what holds, sign something else, and send it to all. On the main thread."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

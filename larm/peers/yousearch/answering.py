@@ -3,8 +3,6 @@
 What goes out names no folder and no file of this machine but those that are shared.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import msgspec

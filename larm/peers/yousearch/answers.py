@@ -1,7 +1,5 @@
 """Answers: what was found lately, for who asks the same (YOUS-26, 27). In memory; any thread."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 

@@ -4,8 +4,6 @@ A row for each bit, with a bit for each summary: who has all words is a few rows
 10,000 peers it has 240 MB, as their summaries have.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from larm.peers.yousearch.summary import Parameters, positions

@@ -5,8 +5,6 @@ labels: keyword, phrase, exclude, site, group, and ``-site`` and ``-group``. Wha
 operators) makes a query its own, under the label ``query``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from urllib.parse import quote, unquote

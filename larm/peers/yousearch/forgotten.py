@@ -4,8 +4,6 @@ That outlives the index, which is removed where the folder is shared no more, an
 of a new one has been told of it, nobody knows what is forgotten.
 """
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

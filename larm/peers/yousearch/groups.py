@@ -4,8 +4,6 @@ A service is any address at which there is JSON: names, and the keys of each, ``
 in a period; while it does not answer, what it said last holds. Whoever gives it its answers says who is asked and nothing else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated

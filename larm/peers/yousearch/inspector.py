@@ -4,8 +4,6 @@ Changes are seen by names, times and sizes; a crawl of the folder, a process of 
 forgets what is gone. On a thread of their own: the first crawl of a large folder takes its time, and the peer lives meanwhile.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

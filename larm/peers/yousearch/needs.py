@@ -5,8 +5,6 @@ what is needed it asks for nothing, and all peers are asked. A word stands for a
 each peer; two words side by side may be written as one; function words may be missing, in the language in which they are such.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Annotated

@@ -5,8 +5,6 @@ goes on as it comes. Where no registrar answers, all peers that were known befor
 reported.
 """
 
-from __future__ import annotations
-
 import random
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence

@@ -1,7 +1,5 @@
 """OnePeer: another peer of a group as a searcher, for one search (YOUS-17, 24). Implements `larm.seams.Searcher`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec

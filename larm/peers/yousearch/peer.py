@@ -4,8 +4,6 @@ Two threads do what takes time, each once in a period: ``larm-inspector`` has ch
 registrars what has changed (`announcing`); in between it passes on reports and what is kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from queue import Empty, SimpleQueue

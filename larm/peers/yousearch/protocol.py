@@ -1,7 +1,5 @@
 """What peers and registrars say to each other: a Struct for each question and answer below ``/peer/v1/you``. Pure."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import msgspec

@@ -6,8 +6,6 @@ back. What is taken back is said to be gone, with a signature as well. Each is g
 again: so a registrar forgets those of who is gone for good, and what was taken back can't be brought up again by others.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping

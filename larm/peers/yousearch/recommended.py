@@ -3,8 +3,6 @@
 One's own come first, then those of people who say who they are, then anonymous ones. Any thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 import msgspec

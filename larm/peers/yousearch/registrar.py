@@ -5,8 +5,6 @@ Whoever says that a peer is there, or is not, is not believed: it is asked itsel
 from.
 """
 
-from __future__ import annotations
-
 import math
 import random
 import threading

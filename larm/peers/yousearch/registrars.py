@@ -3,8 +3,6 @@
 Who gives the key with the address is sure who it is; else whoever answers there first is believed until the next start.
 """
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Sequence
 

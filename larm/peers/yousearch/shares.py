@@ -6,8 +6,6 @@ index page (YOUS-11), its other files are there if the index has found them by l
 their names. So others can open what the index has, and what its pages look like, and nothing else.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

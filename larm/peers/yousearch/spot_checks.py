@@ -5,8 +5,6 @@ could have us fetch what he likes. What can't be judged counts neither way: othe
 whose beginning has none of the words. One thread, ``larm-spot-checks``; no search waits for it.
 """
 
-from __future__ import annotations
-
 import html
 import random
 import threading

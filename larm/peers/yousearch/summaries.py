@@ -1,7 +1,5 @@
 """Summaries: which peers have which words, as they have said (YOUS-15, 16). Under the lock of the registrar."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from larm.peers.door import RefusedError

@@ -6,8 +6,6 @@ the language, as a search finds all forms of a word. A peer with many words has 
 so that none is too full.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterable, Sequence
 from hashlib import md5, sha256

@@ -5,8 +5,6 @@ takes effect, whoever brings it. It is kept in a file, so a restart changes noth
 other.
 """
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from typing import Annotated

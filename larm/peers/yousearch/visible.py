@@ -3,8 +3,6 @@
 Asked at each question and each file, so who leaves a group sees nothing more from then on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 

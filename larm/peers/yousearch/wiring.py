@@ -1,7 +1,5 @@
 """wiring: a peer and a registrar, put together. Called once, on the main thread, by ``larm serve``."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping
 from ipaddress import ip_address

@@ -1,7 +1,5 @@
 """Diagrams, charts, drawings and comments of Office Open XML, which are parts of their own. Runs in a reading process only."""
 
-from __future__ import annotations
-
 import re
 
 from larm.processing.apart.limits import Budget

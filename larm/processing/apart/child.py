@@ -3,8 +3,6 @@
 ``python -m larm.processing.apart.child MEMORY``. It imports little, and each reader only when its first document comes.
 """
 
-from __future__ import annotations
-
 import sys
 
 from larm.kit.processes.helper_serve import serve

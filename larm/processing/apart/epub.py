@@ -1,7 +1,5 @@
 """Books in EPUB (EPUB 3.3): a zip file of pages, which are read as those of the web are. Runs in a reading process only."""
 
-from __future__ import annotations
-
 import posixpath
 from urllib.parse import unquote
 

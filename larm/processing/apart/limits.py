@@ -1,7 +1,5 @@
 """Budget: how much of a document is read: characters, time. Used by the readers, in the reading process."""
 
-from __future__ import annotations
-
 import msgspec
 
 from larm.kit.clock import SystemClock

@@ -1,7 +1,5 @@
 """Office files, and books: which reader is for which kind. Runs in a reading process only."""
 
-from __future__ import annotations
-
 from larm.model.cuts import DOCUMENTS
 from larm.processing.apart import beside, open_document, sheet, slides, word
 from larm.processing.apart.limits import Budget

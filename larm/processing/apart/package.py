@@ -1,7 +1,5 @@
 """Package: the zip file that an office document is, opened with care. Used by the readers, in the reading process."""
 
-from __future__ import annotations
-
 import io
 import posixpath
 import struct

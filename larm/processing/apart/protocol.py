@@ -3,8 +3,6 @@
 Plain values only: what comes out of a process that has read a hostile file is data, whatever it is.
 """
 
-from __future__ import annotations
-
 from typing import Final
 
 import msgspec

@@ -5,8 +5,6 @@ a loop or a bomb must cost one document, not the crawl. Called by the threads ``
 any number of them.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

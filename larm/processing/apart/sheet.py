@@ -1,7 +1,5 @@
 """Tables of Office Open XML (ECMA-376, SpreadsheetML). Runs in a reading process only."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime, timedelta
 from typing import NamedTuple

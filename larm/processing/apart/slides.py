@@ -1,7 +1,5 @@
 """Slides of Office Open XML (ECMA-376, PresentationML). Runs in a reading process only."""
 
-from __future__ import annotations
-
 import re
 
 from larm.processing.apart.limits import Budget

@@ -1,7 +1,5 @@
 """Texts of Office Open XML (ECMA-376, WordprocessingML). Runs in a reading process only."""
 
-from __future__ import annotations
-
 import re
 
 from larm.processing.apart.limits import Budget

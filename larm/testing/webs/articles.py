@@ -1,7 +1,5 @@
 """Articles: the real pages of a host that is a trap otherwise, and from which of its pages each of them is found."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from larm.testing.webs.named import Answers, NamedWeb, Page

@@ -1,7 +1,5 @@
 """Calendars that go on for ever in both directions; the real pages are events of the first year, linked from their days."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import date, timedelta
 

@@ -1,7 +1,5 @@
 """Catalogues and registers: many pages after one pattern, with little text that is their own, or hardly more than numbers."""
 
-from __future__ import annotations
-
 from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page, finite
 from larm.testing.webs.words import chance, hashed, name, prose, words
 

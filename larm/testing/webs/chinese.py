@@ -1,7 +1,5 @@
 """A site in Chinese: no spaces, escaped addresses, short pages."""
 
-from __future__ import annotations
-
 from urllib.parse import quote
 
 from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page, finite

@@ -1,7 +1,5 @@
 """Where people write: a forum, a mailing list, a blog. Much of it is short, and shown in several lists."""
 
-from __future__ import annotations
-
 from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page, finite
 from larm.testing.webs.words import chance, hashed, name, prose, words
 

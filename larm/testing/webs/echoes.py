@@ -1,7 +1,5 @@
 """Traps made of a page's own address: its view for printing, the count of its visits, the form to log in that leads back."""
 
-from __future__ import annotations
-
 from urllib.parse import quote
 
 from larm.testing.webs.articles import Articles

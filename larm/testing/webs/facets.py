@@ -1,7 +1,5 @@
 """Shops that can be filtered by six facets at a time: a million lists of the same few products."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from larm.testing.webs.articles import Articles

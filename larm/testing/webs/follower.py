@@ -1,7 +1,5 @@
 """A crawler without any rule: each address once, breadth first. What it finds is what there is to be found."""
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass
 

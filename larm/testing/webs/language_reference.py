@@ -1,7 +1,5 @@
 """The reference of a programming language: thousands of pages that are alike, short, and each of them real."""
 
-from __future__ import annotations
-
 import itertools
 
 from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page, finite

@@ -1,7 +1,5 @@
 """The reference of a data library: a page for each method, most of whose text is that of all others; and a guide."""
 
-from __future__ import annotations
-
 from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page, finite
 from larm.testing.webs.words import prose, words
 

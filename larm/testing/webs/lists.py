@@ -1,7 +1,5 @@
 """Traps in lists: pages of a list beyond its end, and all the orders that a list can have."""
 
-from __future__ import annotations
-
 from urllib.parse import parse_qsl
 
 from larm.testing.webs.articles import Articles

@@ -1,7 +1,5 @@
 """Versions of one manual on one host, which say nearly the same."""
 
-from __future__ import annotations
-
 import itertools
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Traps in paths: whatever is asked for is there, and leads deeper."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from larm.testing.webs.articles import Articles

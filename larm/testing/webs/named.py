@@ -5,8 +5,6 @@ a simulation follows ``resolved(address, link)`` of a page's links. Addresses ar
 page, and the same address has the same answer in every process.
 """
 
-from __future__ import annotations
-
 import html as markup
 import re
 from collections.abc import Callable, Iterable, Sequence

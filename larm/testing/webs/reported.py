@@ -4,8 +4,6 @@ The forms are those of ArchiveTeam's lists of what to ignore (ArchiveBot, MIT): 
 its forms with hardly any text, and leads to ten further ones.
 """
 
-from __future__ import annotations
-
 import re
 
 from larm.testing.webs.articles import Articles

@@ -1,7 +1,5 @@
 """Repositories of programs, shown on the web: commits, files of each, differences, logs. Few pages are new."""
 
-from __future__ import annotations
-
 from urllib.parse import parse_qsl
 
 from larm.testing.webs.articles import Articles

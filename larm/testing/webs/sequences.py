@@ -1,7 +1,5 @@
 """Collections in an order: pictures and poems, of which each leads to the next."""
 
-from __future__ import annotations
-
 from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page, finite
 from larm.testing.webs.words import hashed, words
 

@@ -1,7 +1,5 @@
 """Tarpits: any path is a page of fresh text at length. Neither links nor texts tell them from large sites."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from larm.testing.webs.articles import Articles

@@ -1,7 +1,5 @@
 """A wiki: articles that link each other, and a second view of each."""
 
-from __future__ import annotations
-
 from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page, finite
 from larm.testing.webs.words import hashed, name, prose
 

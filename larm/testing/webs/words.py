@@ -1,7 +1,5 @@
 """Texts for generated pages: the same for the same seed, in every process."""
 
-from __future__ import annotations
-
 import random
 import zlib
 from functools import cache
