@@ -36,11 +36,9 @@ class Filter(Protocol):
 
         An exception drops the whole batch (fail closed) and is counted as ``error``.
         """
-        ...
 
     def explain(self, message: URLMessage) -> str | None:
         """Why it would drop this message, None if it would let it pass. Changes nothing."""
-        ...
 
 
 @runtime_checkable
@@ -51,7 +49,6 @@ class Recalling(Filter, Protocol):
 
     def recall(self, fingerprints: Sequence[int]) -> set[int]:
         """Those of them. Any thread, asked for each page: be quick, and wait for nobody. Who is not sure leaves them out."""
-        ...
 
 
 class AddressGate(Protocol):
@@ -62,7 +59,6 @@ class AddressGate(Protocol):
 
         Any thread, within libcurl: it must not raise, nor take long.
         """
-        ...
 
 
 class CrawlOrder(Protocol):
@@ -81,19 +77,15 @@ class CrawlOrder(Protocol):
 
         Called on all fetcher threads.
         """
-        ...
 
     def file(self, messages: Sequence[URLMessage]) -> Sequence[tuple[int, URLMessage]]:
         """New messages of one host: the band of each, and it as it shall wait. Under the lock of the host records."""
-        ...
 
     def file_again(self, message: URLMessage, band: int) -> int:
         """The band of one that waits in ``band``. Under the lock of the host records."""
-        ...
 
     def close(self) -> None:
         """After the crawl."""
-        ...
 
 
 class Fetcher(Protocol):
@@ -101,28 +93,22 @@ class Fetcher(Protocol):
 
     def start(self, lease: Lease) -> None:
         """Begin a transfer; returns at once."""
-        ...
 
     def wait(self, seconds: float) -> list[tuple[Lease, Outcome]]:
         """Drive the transfers until at least one has ended, `wake` was called or the time is over."""
-        ...
 
     def wake(self) -> None:
         """End a running (or the next) `wait` early; the only method for other threads."""
-        ...
 
     @property
     def in_flight(self) -> int:
         """Transfers begun and not yet returned by `wait`."""
-        ...
 
     def abandon(self) -> list[Lease]:
         """Cut all transfers off and give their leases back."""
-        ...
 
     def close(self) -> None:
         """Close all connections."""
-        ...
 
 
 class Processor(Protocol):
@@ -130,7 +116,6 @@ class Processor(Protocol):
 
     def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
         """Never raises for bad pages: what can't be read is an empty document with a warning."""
-        ...
 
 
 class Storage(Protocol):
@@ -154,20 +139,16 @@ class Storage(Protocol):
 
         None: a new crawl, nothing is there yet. Raises StorageError.
         """
-        ...
 
     def store(self, visits: Sequence[Visit]) -> None:
         """Write a batch: of each visit the links first, then the document. Raises StorageError, which ends the crawl."""
-        ...
 
     def commit(self) -> Mapping[str, Any]:
         """Make all that was stored durable and visible; returns the position for `open`: str, int and nested mappings."""
-        ...
 
     def close(self) -> None:
         """After the last commit. Must not raise for what was never stored. It may take as long as it gets on; a process that is
         ended meanwhile has all that was committed, and should complete the rest when it runs again."""
-        ...
 
 
 class Stateful(Protocol):
@@ -183,11 +164,9 @@ class Stateful(Protocol):
         """A copy of its state: what msgpack knows. In the gate's cut, while all others wait: be quick, wait for nobody.
 
         ``last``: that of the run's last checkpoint."""
-        ...
 
     def saved(self) -> None:
         """What `cut` returned is on the disk. Raises StorageError."""
-        ...
 
 
 class EndPolicy(Protocol):
@@ -199,7 +178,6 @@ class EndPolicy(Protocol):
         """It is over if nothing is left. Any thread, at once: it waits for nobody, and is asked again by `Steering.ask_again`.
 
         False: the crawl waits for more, also where all that is left waits for very long."""
-        ...
 
 
 class FoundPage(Protocol):
@@ -208,47 +186,38 @@ class FoundPage(Protocol):
     @property
     def url(self) -> str:
         """Its address."""
-        ...
 
     @property
     def title(self) -> str:
         """As it came."""
-        ...
 
     @property
     def body(self) -> str:
         """The main text."""
-        ...
 
     @property
     def description(self) -> str:
         """What it says of itself."""
-        ...
 
     @property
     def mime(self) -> str:
         """Such as ``text/html``."""
-        ...
 
     @property
     def language(self) -> str:
         """ISO 639-1; empty where it is not known."""
-        ...
 
     @property
     def modified(self) -> int:
         """Seconds since 1970; 0: not known. So is `fetched`."""
-        ...
 
     @property
     def fetched(self) -> int:
         """When it was fetched."""
-        ...
 
     @property
     def size(self) -> int:
         """Bytes."""
-        ...
 
 
 class Scorer(Protocol):
@@ -256,7 +225,6 @@ class Scorer(Protocol):
 
     def score(self, page: FoundPage) -> float:
         """A number up to a million; times its weight it is added to the score. Asked of each candidate: be quick."""
-        ...
 
 
 class Searcher(Protocol):
@@ -270,8 +238,6 @@ class Searcher(Protocol):
 
     def statistics(self, asked: Asked) -> WordStatistics | None:
         """How many pages have the words of the query; None where that can't be said: its scores are then its own."""
-        ...
 
     def search(self, asked: Asked) -> Iterator[Findings]:
         """The parts of the answer, as they come: one or more for each index that was asked, also for one that fails."""
-        ...

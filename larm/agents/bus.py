@@ -22,12 +22,9 @@ class Bus(Protocol):
 
     def open(self, on_question: Callable[[Question], object]) -> None:
         """Begin to listen. Raises ConfigError where that is not possible."""
-        ...
 
     def ask(self, address: str, kind: str, payload: bytes, timeout: float, on_answer: Callable[[bytes | None], object]) -> None:
         """``on_answer`` is called once: with the answer, or with None after ``timeout`` seconds at the latest."""
-        ...
 
     def close(self) -> None:
         """No further callbacks that matter. A second call does nothing."""
-        ...

@@ -63,15 +63,12 @@ class Queue(Protocol):
 
     def put_many(self, items: Sequence[Row], /) -> None:
         """At the end."""
-        ...
 
     def put_front(self, items: Sequence[Row], /) -> None:
         """Before all others."""
-        ...
 
     def take(self, count: int, /) -> list[Row]:
         """At most so many."""
-        ...
 
     def __len__(self) -> int: ...
 

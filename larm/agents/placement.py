@@ -28,11 +28,9 @@ class Placement(Protocol):
 
     def owner(self, host: str) -> str:
         """The agent that has it."""
-        ...
 
     def order(self, host: str, count: int | None = None, skip: Container[str] = ()) -> list[str]:
         """The first ``count`` agents for it, each once, the owner first; all: None. Those in ``skip`` are left out."""
-        ...
 
 
 def key_of(host: str, by: Literal["site", "host"]) -> str:

@@ -30,11 +30,9 @@ class Sealing(Protocol):
 
     def close(self, payload: bytes, *context: str) -> bytes:
         """Sign it. ``context``: what both sides know, and is not sent."""
-        ...
 
     def open(self, data: bytes, *context: str) -> Said:
         """Raises ValueError or msgspec.MsgspecError where it was not signed so by somebody of this cluster."""
-        ...
 
 
 class NoSeal:

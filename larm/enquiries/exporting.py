@@ -77,7 +77,6 @@ class Form(Protocol):
 
     def piece(self, page: Exported) -> str:
         """Of a page; empty: it does not belong into this form."""
-        ...
 
 
 class JsonLines:

@@ -31,11 +31,9 @@ class FilterLog(Protocol):
 
     def lines(self, lines: Sequence[str], /) -> None:
         """Append lines; buffered."""
-        ...
 
     def text(self, lines: str, /) -> None:
         """Append the lines of a text without a line end at its end."""
-        ...
 
 
 class NoLog:
@@ -54,7 +52,6 @@ class SiftingKnown(Protocol):
 
     def sift_known(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
         """As `Filter.sift`, but only for messages that are certain to be dropped by it."""
-        ...
 
 
 class FilterChain:

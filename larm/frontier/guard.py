@@ -23,27 +23,21 @@ class Guard(Protocol):
 
     def looks_locked(self, host: Host) -> bool:
         """Whether it has anything to say of this host."""
-        ...
 
     def hold_locked(self, host: Host, message: URLMessage) -> bool:
         """True: it is held back, elsewhere, and not asked for now."""
-        ...
 
     def held(self, messages: Sequence[URLMessage]) -> None:
         """These were held back."""
-        ...
 
     def resume_locked(self, host: Host) -> None:
         """A host of an earlier run, or of another crawl."""
-        ...
 
     def left_locked(self, host: Host) -> None:
         """A host that goes to another crawl."""
-        ...
 
     def special_locked(self) -> list[str]:
         """Hosts that the next run has to `resume_locked`, though nothing is changed."""
-        ...
 
 
 def pass_over_locked(guard: Guard, book: HostBook, host: Host) -> list[URLMessage]:

@@ -33,7 +33,6 @@ class Chain(Protocol):
 
     def run(self, batch: Sequence[URLMessage], start: str | None = None) -> list[URLMessage]:
         """The messages that passed."""
-        ...
 
 
 class MessageHandler:

@@ -17,11 +17,9 @@ class Clock(Protocol):
 
     def monotonic(self) -> float:
         """Seconds, never going backwards; every delay of a run is measured with it."""
-        ...
 
     def wall(self) -> float:
         """Seconds since 1970; only for log lines and for what must outlive the process."""
-        ...
 
 
 class SystemClock:

@@ -55,15 +55,12 @@ class Mouth(Protocol):
 
     def refuses(self, url: str) -> bool:
         """A page that is not to be read in this process, of which the access URL is given."""
-        ...
 
     def reading(self, number: int, url: str) -> AbstractContextManager[None]:
         """Entered while the thread of this number has a page read."""
-        ...
 
     def unload(self, number: int, ended: Sequence[Ended], found: Sequence[Found] = ()) -> float:
         """What is not read yet is read; returns the processor time of that, in seconds."""
-        ...
 
 
 def _cost(page: Page) -> int:

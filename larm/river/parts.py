@@ -89,19 +89,15 @@ class Door(Protocol):
 
     def open(self) -> None:
         """Main thread, before there is any other. Raises StorageError."""
-        ...
 
     def run(self) -> None:
         """The body of ``larm-control``, until `stop`."""
-        ...
 
     def tell(self, waits: tuple[str, ...]) -> None:
         """The crawl ends, and waits for these."""
-        ...
 
     def stop(self) -> None:
         """Returns at once; any thread."""
-        ...
 
 
 class Member(Protocol):
@@ -112,19 +108,15 @@ class Member(Protocol):
 
     def run(self) -> None:
         """The body of ``larm-agents``, until `stop`, and until all others know that the crawl is over."""
-        ...
 
     def gives_up(self) -> bool:
         """It hangs, and ends: the bell has been rung. Asked about once a second by the main thread, too."""
-        ...
 
     def ending(self, reason: str) -> None:
         """The crawl begins to end. Returns at once; main thread."""
-        ...
 
     def stop(self) -> None:
         """Returns at once; any thread."""
-        ...
 
 
 class Observers(NamedTuple):

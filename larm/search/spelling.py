@@ -32,11 +32,9 @@ class Vocabulary(Protocol):
 
     def pages(self, word: str) -> int:
         """Pages with this word."""
-        ...
 
     def beginning(self, prefix: str) -> list[tuple[str, int]]:
         """Words that begin so, with their numbers of pages."""
-        ...
 
 
 class Neighbour(NamedTuple):

@@ -34,11 +34,9 @@ class RobotsWatch(Protocol):
 
     def robots(self, host: str, scheme: str, outcome: Outcome | None) -> None:
         """What came instead of rules; None: they came."""
-        ...
 
     def waits_for(self, host: str) -> bool:
         """Whether somebody waits for the first answer of a host."""
-        ...
 
 
 class RobotsLander:

@@ -23,7 +23,6 @@ class Asker(Protocol):
         self, contact: Contact, path: str, question: msgspec.Struct, answers: type[A], *, seconds: float, most: int = 1_000_000
     ) -> A | NoAnswer:
         """What a peer answers."""
-        ...
 
 
 def share_of(deadline: Deadline, share: float) -> float:
@@ -41,8 +40,6 @@ class Signer(Protocol):
     @property
     def key(self) -> str:
         """The public key, in 43 characters."""
-        ...
 
     def sign(self, purpose: str, data: bytes) -> str:
         """A signature, good for this purpose alone, in 86 characters."""
-        ...
