@@ -1,7 +1,5 @@
 """CookieJar: the cookies of one section of ``sites``, by the rules of the standard library's jar. Any thread."""
 
-from __future__ import annotations
-
 import email.message
 import http.cookiejar
 import urllib.request

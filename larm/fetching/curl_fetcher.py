@@ -3,8 +3,6 @@
 Made by the wiring, one for each fetcher thread, and driven by that thread alone; only `wake` is for others.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import deque
 from typing import Any

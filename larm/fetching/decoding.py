@@ -4,8 +4,6 @@ libcurl could do that, too. It hands out a gzip that was cut short without a wor
 encodings it knows depends on how it was built. What can be read is read, as browsers do; what was wrong with it is told.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 import zlib

@@ -3,8 +3,6 @@
 Made by the wiring where a start URL is a file, one for each fetcher thread, driven by that thread alone.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 from collections.abc import Callable

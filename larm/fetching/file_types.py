@@ -1,7 +1,5 @@
 """The Content-Type that a server would send with a file, by its name; empty where the bytes must tell. Pure; any thread."""
 
-from __future__ import annotations
-
 import mimetypes
 from typing import Final
 

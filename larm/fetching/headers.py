@@ -1,7 +1,5 @@
 """The header lines of an answer, read: pure functions from what libcurl hands over to what an Outcome carries."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """What an IP address is: public or not, and one spelling for each. Pure; asked by `larm.fetching.addresses`."""
 
-from __future__ import annotations
-
 import ipaddress
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address

@@ -1,7 +1,5 @@
 """Which bodies may be larger than a page: PDF, books and office files, whose end has what is needed to read any of them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -3,8 +3,6 @@
 Driven by one fetcher thread alone. Reading is done in `wait`, some answers at a time: a disk has no use for many in the air.
 """
 
-from __future__ import annotations
-
 from collections import deque
 
 from larm.model.lease import Lease

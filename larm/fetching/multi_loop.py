@@ -4,8 +4,6 @@ libcurl tells which sockets it waits for, and until when; a selector of our own 
 limit of 1,024 descriptors, and another thread can end it. Made by `larm.fetching.curl_fetcher`, driven on its fetcher thread.
 """
 
-from __future__ import annotations
-
 import ctypes
 import selectors
 import socket

@@ -7,8 +7,6 @@ which a host becomes ready. Each thread that could take more marks itself hungry
 costs nothing, because a wake-up ends the next wait as well.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Sequence
 

@@ -3,8 +3,6 @@
 Called by `larm.fetching.transfer` on its thread.
 """
 
-from __future__ import annotations
-
 import os
 from typing import Any
 from urllib.parse import urlsplit

@@ -3,8 +3,6 @@
 libcurl tells it by its debug callback, on the fetcher thread: so a crawl that keeps none pays nothing.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Router: one `Fetcher` for files and the web: each lease goes to the fetcher for its scheme. Its fetcher thread drives it."""
 
-from __future__ import annotations
-
 from larm.model.file_url import FILES
 from larm.model.lease import Lease
 from larm.model.outcome import Outcome

@@ -3,8 +3,6 @@
 Asked by handles that fetch https, which also learn here by which certificate they say who they are.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Sequence
 from typing import Any

@@ -6,8 +6,6 @@ judged where the host is in the end. A filter in front of ``visited``, in every 
 `sift` runs on the handler thread, the others on that of whoever moves a host, in steps of the gate; `rows` in its cut.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Mapping, Sequence
 

@@ -7,8 +7,6 @@ taken, so that a queue of millions never has to be sorted at once.
 Guarded by the lock of the `HostBook`, but for `write`.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 

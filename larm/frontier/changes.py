@@ -3,8 +3,6 @@
 Called by who steers the crawl, moves hosts, or hears of them from other crawls, in a step of the gate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeVar
 

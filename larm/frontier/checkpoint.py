@@ -7,8 +7,6 @@ same store: those that no queue refers to after a crash are dropped at the start
 Called by the tick thread, and at start and end by the main thread; never two at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any

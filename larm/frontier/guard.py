@@ -3,8 +3,6 @@
 `larm.frontier.traps.desk` is one; in front of it stands, where anything is forgotten, that of ``larm forget``.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Callable, Sequence
 from typing import Protocol

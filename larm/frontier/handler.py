@@ -4,8 +4,6 @@
 thread that does. A batch is one step of the gate: a checkpoint sees it either not begun or done.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence

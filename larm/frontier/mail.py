@@ -11,8 +11,6 @@ the memory before that.
 Belongs to the `HostBook`, by whose lock all but `read` is guarded; `larm.frontier.mail_filter` decides what comes here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from itertools import count
 

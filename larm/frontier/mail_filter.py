@@ -4,8 +4,6 @@ It stands in every chain in front of the first filter that looks at the records 
 none waits twice. Runs on the handler thread. It drops nothing, and has no log of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from larm.frontier.hosts import HostBook

@@ -5,8 +5,6 @@ link to. The cash is in a table of fixed size, the bands go by its logarithm, an
 grown by half, as cash comes in while a URL waits.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Callable, Mapping, Sequence

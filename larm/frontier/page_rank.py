@@ -4,8 +4,6 @@ The graph is that of the storage ``graph``: its ranks follow the crawl with each
 again. What is newer than the snapshot is filed by what the page where it was found hands on.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 

@@ -10,8 +10,6 @@ This is all that is in memory of a host that waits, so it is as little as can be
 host that was given an earlier time since stays there till its turn comes, and is passed over then.
 """
 
-from __future__ import annotations
-
 import heapq
 import sys
 from collections import deque

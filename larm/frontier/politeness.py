@@ -4,8 +4,6 @@ Called by the frontier when a lease is given back, on the thread that gives it b
 of the caller's that does not go backwards, ``random`` returns numbers from 0 to 1.
 """
 
-from __future__ import annotations
-
 import random as _random
 from collections.abc import Callable
 

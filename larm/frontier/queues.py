@@ -7,8 +7,6 @@ that each lease asks first (`larm.river.steering`).
 Called by the handler thread (`add`) and the fetcher threads (all others); takes the lock of the `HostBook`.
 """
 
-from __future__ import annotations
-
 import heapq
 import itertools
 from collections.abc import Callable, Sequence

@@ -7,8 +7,6 @@ What was allowed for the end of one and the beginning of the next may come toget
 State of `larm.frontier.host` (under the lock of the `HostBook`) and of `larm.frontier.shared_addresses` (under its own).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from larm.config import Frontier as Settings

@@ -5,8 +5,6 @@ their records. After a kill, or where the rules are others, all of them are read
 `larm.building.frontier`: at the start by the main thread, before there is any other, at the end by ``larm-last``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import chain
 

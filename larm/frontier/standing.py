@@ -4,8 +4,6 @@ It is a row of the last checkpoint of a run. It counts where nothing has touched
 which hosts are resumed are the same; else all records are read. Pure.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from larm.errors import StorageError

@@ -3,8 +3,6 @@
 Whoever changes a host otherwise than by a lease says what it came to before and after (`Totals.settle`).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from larm.frontier.host import Host

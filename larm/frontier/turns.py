@@ -5,8 +5,6 @@ This is what leases (`larm.frontier.queues`), robots.txt (`larm.frontier.robots.
 the lock of the `HostBook` says so here before the lock is free, and calls `announce` afterwards. On any thread.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from larm.config import Frontier as Settings

@@ -1,7 +1,5 @@
 """What the answer to a request for robots.txt means (RFC 9309 2.3.1). Pure; asked when its lease is given back."""
 
-from __future__ import annotations
-
 import random as _random
 from collections.abc import Callable
 from typing import NamedTuple

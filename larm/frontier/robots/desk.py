@@ -8,8 +8,6 @@ in one go, so no message can be stranded or overtaken (LARM-55, LARM-56).
 book's lock.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, groupby
 

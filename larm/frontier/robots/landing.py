@@ -4,8 +4,6 @@ Runs on the fetcher threads, inside a step of the gate. Rules go to the handler 
 means that the file is asked for again: elsewhere, later, or, where the host is given up, when the host gets its next chance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 

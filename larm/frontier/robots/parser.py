@@ -4,8 +4,6 @@ Pure; called by `larm.frontier.robots.rules`, on any thread. What site owners ge
 large search engines do so too: byte order marks, UTF-16, odd line ends, misspelt ``Disallow``, a forgotten colon.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from typing import NamedTuple

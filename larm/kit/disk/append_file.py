@@ -4,8 +4,6 @@ Used by the storages of logs and of the link graph, each on its own writer threa
 written in part, also where the disk is full.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from contextlib import suppress

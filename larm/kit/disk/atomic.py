@@ -1,7 +1,5 @@
 """write_atomically: a file is either the old one or the new one, also after a power failure. Used on any thread."""
 
-from __future__ import annotations
-
 import os
 import secrets
 from collections.abc import Iterable

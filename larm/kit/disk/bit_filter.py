@@ -5,8 +5,6 @@ numbers, 41 % with seventy million. One bit of a number is asked, as Python take
 adds, one other may ask meanwhile.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 

@@ -14,8 +14,6 @@ diskcache makes the table, and keeps what it is to be. As it comes it is made fo
 Not thread-safe: its only user, `larm.kit.disk.block_store`, lets one thread in at a time.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sqlite3

@@ -8,8 +8,6 @@ one, and in the directory of another user. Where there is no log beside the data
 locked: so `reading` changes nothing, wherever the database lies.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3

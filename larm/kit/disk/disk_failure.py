@@ -3,8 +3,6 @@
 All of kit turns OSError and sqlite3.Error into StorageError here, so the same trouble reads the same everywhere.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import sqlite3

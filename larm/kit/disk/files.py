@@ -1,7 +1,5 @@
 """What files need so that a checkpoint can rely on them. Stateless; used on any thread."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -11,8 +11,6 @@ died while the last one was written, and it had not been acknowledged then: it i
 `append` and `forget` may be called on any thread; appending takes as long as the disk does, and holds up nobody else.
 """
 
-from __future__ import annotations
-
 import os
 import struct
 import threading

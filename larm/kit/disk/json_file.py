@@ -1,7 +1,5 @@
 """read_json: what a small file of ours has, or a sentence that says what to do about it. Any thread."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TypeVar
 

@@ -8,8 +8,6 @@ is done; when it is more than what is there, all runs become one.
 All functions may raise StorageError. `read` may be called while another connection writes.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Iterable, Sequence

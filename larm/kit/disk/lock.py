@@ -4,8 +4,6 @@ The lock is the kernel's (flock), so it ends with the process however that ends;
 Held by the main thread from start to end.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 from pathlib import Path

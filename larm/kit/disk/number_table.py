@@ -4,8 +4,6 @@ A key is 63 bits of a hash, which name a row; two keys may share one. So the tab
 is there again after a crash; its numbers are good enough for estimates, and for nothing else. Its owner guards it.
 """
 
-from __future__ import annotations
-
 import mmap
 import os
 from pathlib import Path

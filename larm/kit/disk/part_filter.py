@@ -5,8 +5,6 @@ Most of what is asked for is not there, and to find that out on the disk takes l
 each checkpoint a little, and what lies beyond that may be anywhere. Belongs to `SortedRuns`: one thread adds, one asks.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 

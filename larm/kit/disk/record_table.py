@@ -13,8 +13,6 @@ Used by one thread at a time; the owner says when a generation ends. A generatio
 as it was at the end of one.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Iterable, Sequence

@@ -8,8 +8,6 @@ was, as of a disk that forgets, shows when somebody asks for it (``larm check --
 Main thread; what `open_seal` returns is constant.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A secret in a file that its owner alone may read. Called at the start, on the main thread."""
 
-from __future__ import annotations
-
 import os
 import secrets
 from collections.abc import Callable

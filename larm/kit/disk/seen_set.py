@@ -16,8 +16,6 @@ returns, safe from a power cut, too. `epoch` says which checkpoint the table bel
 from elsewhere, is not taken for the right one.
 """
 
-from __future__ import annotations
-
 import threading
 from array import array
 from collections.abc import Iterable, Sequence

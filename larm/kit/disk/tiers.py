@@ -12,8 +12,6 @@ A table of a larm before this is run 0. All that is changed is part of a transac
 last one has left. Belongs to one thread at a time; what may raise StorageError is `larm.kit.disk.database`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -16,8 +16,6 @@ Used by one thread at a time. Many records go through each statement, and each r
 away for each row and each execution.
 """
 
-from __future__ import annotations
-
 import json
 import zlib
 from array import array
