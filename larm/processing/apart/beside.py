@@ -15,8 +15,6 @@ _LABELS = frozenset(("strcache", "strdim"))
 """What a chart shows along its axes, as it was when the document was written."""
 _SAID = frozenset(("t", "text"))
 _LINES = frozenset(("p", "pt", "text"))
-_LOOK = 1_000
-"""Elements between two looks at the clock."""
 
 
 def read(package: Package, budget: Budget) -> None:
@@ -30,7 +28,7 @@ def read(package: Package, budget: Budget) -> None:
 def _text(tokens: XmlTokens, budget: Budget) -> str:
     found: list[str] = []
     inside, labels = "", False
-    for count, (kind, name, rest) in enumerate(tokens):
+    for kind, name, rest in budget.within(tokens):
         tag = local(name)
         if kind == TEXT:
             if inside in _SAID or (labels and inside in ("v", "pt")):
@@ -43,6 +41,4 @@ def _text(tokens: XmlTokens, budget: Budget) -> str:
             labels = labels and tag not in _LABELS
         if kind == END and tag in _LINES:
             found.append("\n")
-        if count % _LOOK == 0 and budget.spent(f"{count} elements"):
-            break
     return "".join(found)

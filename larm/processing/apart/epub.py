@@ -63,9 +63,4 @@ def _reading_order(package: Package) -> list[str]:
 
 def _encrypted(package: Package) -> set[str]:
     """Names of parts; fonts often are, which are none of ours."""
-    tokens = package.tokens("META-INF/encryption.xml")
-    return {
-        unquote(tokens.attributes(rest).get("uri", ""))
-        for kind, name, rest in tokens
-        if kind == START and local(name) == "cipherreference"
-    }
+    return {unquote(each.get("uri", "")) for each in package.elements("META-INF/encryption.xml", "cipherreference")}

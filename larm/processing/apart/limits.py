@@ -1,12 +1,18 @@
 """Budget: how much of a document is read: characters, time. Used by the readers, in the reading process."""
 
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
 import msgspec
 
 from larm.kit.clock import SystemClock
 from larm.model.cuts import DOCUMENTS, TEXT
 from larm.processing.apart.protocol import Found, Request
 
+T = TypeVar("T")
 _clock = SystemClock()
+_LOOK = 1_000
+"""Elements between two looks at the clock."""
 
 
 class Budget:
@@ -53,6 +59,13 @@ class Budget:
         else:
             return False
         return True
+
+    def within(self, elements: Iterable[T]) -> Iterator[T]:
+        """Those of a part, until it is enough."""
+        for count, each in enumerate(elements):
+            yield each
+            if count % _LOOK == 0 and self.spent(f"{count} elements"):
+                break
 
     def found(self, title: str = "", modified: int = 0, language: str = "", description: str = "") -> Found:
         """All of it. Text of which something was left out is said to be cut."""

@@ -5,6 +5,7 @@ import posixpath
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from larm.processing.charset import text_of
@@ -64,6 +65,11 @@ class Package:
         self._made.append(XmlTokens(text, _EFFORT))
         return self._made[-1]
 
+    def elements(self, part: str, name: str) -> Iterator[dict[str, str]]:
+        """The attributes of each element of a part that is called so, whatever its prefix. Raises Unreadable."""
+        tokens = self.tokens(part)
+        return (tokens.attributes(rest) for kind, tag, rest in tokens if kind == START and local(tag) == name)
+
     def text(self, name: str) -> str:
         """A part; empty where there is none, or it can't be unpacked. Raises Unreadable if it is encrypted."""
         info = self.names.get(name)
@@ -87,32 +93,25 @@ class Package:
     def relations(self, part: str) -> dict[str, str]:
         """Where the ids of a part lead: names of parts, or addresses."""
         folder, file = posixpath.split(part)
-        tokens = self.tokens(posixpath.join(folder, "_rels", f"{file}.rels"))
         found = {}
-        for kind, name, rest in tokens:
-            if kind == START and local(name) == "relationship":
-                attributes = tokens.attributes(rest)
-                target = attributes.get("target", "")
-                if attributes.get("targetmode", "").lower() != "external":
-                    target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
-                found[attributes.get("id", "")] = target
+        for attributes in self.elements(posixpath.join(folder, "_rels", f"{file}.rels"), "relationship"):
+            target = attributes.get("target", "")
+            if attributes.get("targetmode", "").lower() != "external":
+                target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+            found[attributes.get("id", "")] = target
         return found
 
     def main(self, otherwise: str) -> str:
         """The name of the part that the document begins with (Office Open XML)."""
-        tokens = self.tokens("_rels/.rels")
-        for kind, name, rest in tokens:
-            if kind == START and local(name) == "relationship":
-                attributes = tokens.attributes(rest)
-                if attributes.get("type", "").endswith("/officeDocument"):
-                    target = attributes.get("target", "").lstrip("/")
-                    return target if target in self.names else otherwise
+        for attributes in self.elements("_rels/.rels", "relationship"):
+            if attributes.get("type", "").endswith("/officeDocument"):
+                target = attributes.get("target", "").lstrip("/")
+                return target if target in self.names else otherwise
         return otherwise
 
     def book(self) -> str:
         """The name of the part that tells of all others in a book (EPUB); empty where nothing says it."""
-        tokens = self.tokens("META-INF/container.xml")
-        roots = [tokens.attributes(rest) for kind, name, rest in tokens if kind == START and local(name) == "rootfile"]
+        roots = self.elements("META-INF/container.xml", "rootfile")
         return next((root["full-path"] for root in roots if root.get("full-path")), "")
 
     def properties(self, part: str) -> Properties:

@@ -31,12 +31,7 @@ def _slides(package: Package) -> list[str]:
     """In the order of the presentation."""
     main = package.main("ppt/presentation.xml")
     relations = package.relations(main)
-    tokens = package.tokens(main)
-    ordered = [
-        relations.get(identity(tokens.attributes(rest)), "")
-        for kind, name, rest in tokens
-        if kind == START and local(name) == "sldid"
-    ]
+    ordered = [relations.get(identity(attributes), "") for attributes in package.elements(main, "sldid")]
     found = [part for part in ordered if part in package.names]
     return found or sorted(
         (name for name in package.names if re.fullmatch(r"ppt/slides/slide\d+\.xml", name)),

@@ -10,8 +10,6 @@ _ASIDE = re.compile(r"(?:header|footer|footnotes|endnotes|comments)\d*\.xml")
 _HEADING = re.compile(r"heading ?\d|title|subtitle", re.IGNORECASE)
 _FIELD = re.compile(r"\s*HYPERLINK\s+\"([^\"]+)\"", re.IGNORECASE)
 _SEPARATORS = {"tab": "\t", "br": "\n", "cr": "\n", "nobreakhyphen": "-"}
-_LOOK = 1_000
-"""Elements between two looks at the clock."""
 
 
 def read(package: Package, budget: Budget) -> str:
@@ -61,7 +59,7 @@ class _Part:
 
     def read(self, tokens: XmlTokens) -> str:
         inside = ""
-        for count, (kind, name, rest) in enumerate(tokens):
+        for kind, name, rest in self._budget.within(tokens):
             if kind == TEXT:
                 if inside == "t" and not self._skip:
                     self._line.append(rest)
@@ -73,8 +71,6 @@ class _Part:
             else:
                 inside = ""
                 self._end(local(name))
-            if count % _LOOK == 0 and self._budget.spent(f"{count} elements"):
-                break
         for _ in range(len(self._around) + 1):  # where the time is over
             self._end("p")
         return self._title
