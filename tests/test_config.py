@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from larm.config import Config, load, loading
+from larm.config import Config, conversion, load, loading
 from larm.errors import ConfigError
 from larm.kit.units import ByteSize, Seconds
 
@@ -299,7 +299,7 @@ def test_any_text_is_a_configuration_or_a_mistake(text: str) -> None:
     with suppress(ConfigError):
         tree = loading._yaml(text, "x")
         if isinstance(tree, dict):
-            assert isinstance(loading._convert(tree, "x"), Config)
+            assert isinstance(conversion.converted(tree, "x"), Config)
 
 
 @given(st.sampled_from(["fetch", "fetch.threads", "frontier.delay", "filters.own", "crawl.start", ""]), st.text(max_size=20))

@@ -6,10 +6,11 @@ file, defaults. Used at start, on the main thread.
 """
 
 from larm.config.cluster import Cluster, ClusterTls
+from larm.config.conversion import unknown_key
 from larm.config.crawl import Agent, Crawl, Files, Seed, Urls
 from larm.config.filters import Filters, KnownPathsFilter, LengthFilter, TrapsFilter, VisitedFilter
 from larm.config.hosts import Frontier, Robots, Site
-from larm.config.loading import changed, load, unknown_key
+from larm.config.loading import changed, load
 from larm.config.pages import Documents, Fetch, PageRules, Processing
 from larm.config.search import Search, SearchFields
 from larm.config.serving import Monitor, Network, Peers, Serve
