@@ -62,7 +62,8 @@ def host_lines(table: HostTable, *, verbose: bool) -> list[str]:
         )
         if verbose and each.held:
             lines.append(f"{'':<{width}}  holds back {each.held:,}: {printable(', '.join(each.closed))}")
-    return [*lines, f"page {table.page} of {table.pages}; {table.found:,} hosts of {table.known:,}"]
+    resting = f"; {table.resting:,} others were not used for long: name them to see them" if table.resting else ""
+    return [*lines, f"page {table.page} of {table.pages}; {table.found:,} hosts of {table.known:,}{resting}"]
 
 
 def fetch_lines(fetches: Fetches) -> list[str]:

@@ -88,10 +88,12 @@ class HostTable(msgspec.Struct, frozen=True):
     known: int
     """Hosts of the crawl."""
     found: int
-    """In memory, and with the text that was asked for; others have nothing to do, or were not used for long."""
+    """With the text that was asked for."""
     page: int
     pages: int
     hosts: tuple[HostLine, ...]
+    resting: int = 0
+    """Not among them, as they were not used for long; they are where a text is asked for that they have."""
 
 
 class Fetches(msgspec.Struct, frozen=True):

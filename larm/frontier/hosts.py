@@ -121,6 +121,10 @@ class HostBook:
             found = dict.fromkeys(self._hosts) | dict.fromkeys(row.removeprefix(ROW) for row in rows)
             return [key for key in found if not self._is_forgotten_locked(key)]
 
+    def resting(self, having: str, most: int) -> list[str]:
+        """Keys of the first ``most`` records on the disk that have this text. Reads all keys of the store."""
+        return [row.removeprefix(ROW) for row in self._store.keys(ROW, having, most)]
+
     def peek_locked(self, key: str) -> Host | None:
         """A record that is in memory; it counts as unused all the same."""
         return self._hosts.get(key)
@@ -194,15 +198,15 @@ class HostBook:
             self._trims += 1
             hosts, messages = len(self._hosts) - self._settings.hosts_in_memory, self._surplus
             self._surplus = 0
-            if hosts <= 0 and messages <= 0:
-                return
-            idle = [key for key, host in self._hosts.items() if key not in self._changed and not host.busy]
-            for key in idle:
+            gone: list[str] = []
+            for key, host in self._hosts.items():
                 if hosts <= 0 and messages <= 0:
-                    return
-                if (held := self._hosts[key].in_memory) or hosts > 0:
-                    self._note_shut_locked(self._hosts.pop(key))
+                    break
+                if not (key in self._changed or host.busy) and ((held := host.in_memory) or hosts > 0):
+                    gone.append(key)
                     hosts, messages = hosts - 1, messages - held
+            for key in gone:
+                self._note_shut_locked(self._hosts.pop(key))
 
     # -- hosts that come and go, see `larm.river.moves`
 

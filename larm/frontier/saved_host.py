@@ -116,7 +116,7 @@ def fill_host(host: Host, saved: SavedHost, wall: float, monotonic: float) -> No
         return then - max(wall, row.saved)
 
     def from_wall(then: float) -> float:
-        return monotonic + min(max(left(then), 0.0), LONGEST_WAIT)
+        return monotonic + min(left(then), LONGEST_WAIT)  # what is past stays past: it may be asked by who began before
 
     host.robots = {
         scheme: msgspec.structs.replace(each, expires=monotonic + left(each.expires)) for scheme, each in row.robots.items()

@@ -10,7 +10,7 @@ from larm.control.hosts import HostLister
 from larm.control.requests import HostLine, Hosts
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.units import Seconds
-from tests.frontier.rig import CONNECT, Rig, of, status
+from tests.frontier.rig import CONNECT, Rig, drained, of, status
 
 
 @pytest.fixture
@@ -58,6 +58,19 @@ def test_sorted_and_in_pages(rig: Rig) -> None:
     assert [line.host for line in second.hosts] == ["a"]
     assert (second.known, second.found, second.page, second.pages) == (3, 3, 2, 2)
     assert [line.host for line in table(Hosts(having="c")).hosts] == ["c"]
+
+
+def test_hosts_that_rest_on_the_disk_are_found_by_name(store: BlockStore) -> None:
+    rig = Rig(store, of(hosts_in_memory=1))
+    rig.put("aha/1", "b/1", "c/1", "host/1")
+    rig.save()
+    lines = lister(rig)
+    assert [line.host for line in lines.table(Hosts()).hosts] == ["host"]
+    assert lines.table(Hosts()).resting == 3
+    for text, found in (("h", ["aha", "host"]), ("host", ["host"]), ("nobody", [])):
+        table = lines.table(Hosts(sort="host", having=text))
+        assert ([line.host for line in table.hosts], table.found, table.resting) == (found, len(found), 0), text
+    assert sorted(drained(rig)) == ["aha/1", "b/1", "c/1", "host/1"]
 
 
 def test_it_looks_once_a_second_unless_something_was_ordered(rig: Rig) -> None:

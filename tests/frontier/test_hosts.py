@@ -9,6 +9,7 @@ import pytest
 from larm.errors import StorageError
 from larm.frontier.host_records import ROW
 from larm.kit.disk.block_store import BlockStore
+from larm.testing.clock import FakeClock
 from tests.frontier.rig import HURRIED, Rig, drained, of, ok, status
 
 
@@ -108,6 +109,23 @@ def test_of_many_hosts_the_last_used_stay_in_memory_and_none_is_lost(store: Bloc
     assert rig.host("h0").waiting == 3
     assert sorted(drained(rig)) == sorted(["h0/2", *(f"h{number}/{page}" for page in range(2) for number in range(10))])
     assert rig.tally.value == 0
+
+
+class Running(FakeClock):
+    """Time passes whenever somebody looks."""
+
+    def monotonic(self) -> float:
+        self.advance(0.001)
+        return super().monotonic()
+
+
+def test_a_lease_reads_no_more_hosts_than_it_needs(store: BlockStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record that is read while leases are given out may be asked by these: its time has come long since."""
+    rig = Rig(store, of(hosts_in_memory=1), clock=Running(1_000_000.0))
+    rig.put(*(f"h{number}/1" for number in range(10)))
+    rig.save()
+    monkeypatch.setattr(rig.book, "warm", lambda _: None)  # others had the turns of those that were read before
+    assert [lease.host for _ in range(5) for lease in rig.queues.lease(2)] == [f"h{number}" for number in range(10)]
 
 
 def test_a_host_with_requests_in_the_air_stays(store: BlockStore) -> None:

@@ -57,7 +57,10 @@ number, as SQLite keeps what was given last to each that it may see again."""
 _DELETE = "DELETE FROM Cache WHERE raw = 1 AND key IN (SELECT value FROM json_each(?))"
 _GET = "SELECT key, mode, filename, value FROM Cache WHERE raw = 1 AND key IN (SELECT value FROM json_each(?))"
 _FORGET = "DELETE FROM Cache WHERE raw = 1 AND store_time >= ? AND key LIKE '%' || ?"
-_KEYS = "SELECT key FROM Cache WHERE key >= ? AND key < ? || char(1114111) ORDER BY key"
+_KEYS = (
+    "SELECT key FROM Cache WHERE key >= :prefix AND key < :prefix || char(1114111)"
+    " AND instr(substr(key, length(:prefix) + 1), :having) ORDER BY key LIMIT :most"
+)
 
 
 def _checksum(key: str, value: bytes) -> bytes:
@@ -153,9 +156,9 @@ class BytesCache:
             found[key] = value[4:]
         return found
 
-    def keys(self, prefix: str) -> list[str]:
-        """All keys that begin with ``prefix``, sorted."""
-        keys = [key for (key,) in self.database.rows(_KEYS, (prefix, prefix))]
+    def keys(self, prefix: str, having: str = "", most: int = -1) -> list[str]:
+        """Keys that begin with ``prefix`` and have ``having`` behind it, sorted; the first ``most``, or all."""
+        keys = [key for (key,) in self.database.rows(_KEYS, {"prefix": prefix, "having": having, "most": most})]
         if any(type(key) is not str for key in keys):
             raise _foreign(self.database.path, "a key that is not plain text")
         return keys
