@@ -51,8 +51,12 @@ def _next(expression: str, last: float) -> float:
 
     here = datetime.fromtimestamp(last, UTC).astimezone().replace(tzinfo=None)
     try:
-        return next(CronSim(expression, here)).timestamp()
+        due = next(CronSim(expression, here))
     except CronSimError as error:
         raise ValueError(f"{_EXPECTED}; {str(error).lower()}") from None
     except StopIteration:
         raise ValueError("it names a day that does not come within fifty years") from None
+    moment = (
+        due.timestamp()
+    )  # of an hour that comes twice, as when summer time ends, the first one; ``last`` may be in the second
+    return moment if moment > last else due.replace(fold=1).timestamp()

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +20,34 @@ def test_the_next_time_of_a_cron_expression() -> None:
     assert every.after(0.0) == 300.0
     assert every.after(299.0) == 300.0
     assert every.after(300.0) == 600.0
+
+
+@pytest.fixture
+def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """By a rule of POSIX, which needs no database of time zones."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("berlin")
+def test_the_hour_that_comes_twice_is_not_due_all_the_time() -> None:
+    """On 25 October 2026 what follows 02:59 is 02:00; a time in the first hour is over when a run ends in the second."""
+    second_time = 1_792_890_360.0  # 02:06, at 01:06 UTC
+    assert time.localtime(second_time)[:6] == (2026, 10, 25, 2, 6, 0)
+    assert Every.parse("*/10 * * * *").after(second_time) == second_time + 240.0
+
+
+@pytest.mark.usefixtures("berlin")
+def test_a_time_that_a_day_does_not_have_comes_all_the_same() -> None:
+    """On 29 March 2026 what follows 01:59 is 03:00."""
+    before = 1_774_659_600.0  # 02:00, a day before
+    assert time.localtime(before)[:6] == (2026, 3, 28, 2, 0, 0)
+    due = Every.parse("30 2 * * *").after(before + 3_600.0)
+    assert time.localtime(due)[:6] == (2026, 3, 29, 3, 30, 0)
+    assert time.localtime(Every.parse("30 2 * * *").after(due))[:6] == (2026, 3, 30, 2, 30, 0)
 
 
 @pytest.mark.parametrize(
