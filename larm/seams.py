@@ -104,6 +104,10 @@ class Fetcher(Protocol):
     def in_flight(self) -> int:
         """Transfers begun and not yet returned by `wait`."""
 
+    @property
+    def aside(self) -> int:
+        """Of these, those that take no place of others, as their hosts are being looked up."""
+
     def abandon(self) -> list[Lease]:
         """Cut all transfers off and give their leases back."""
 

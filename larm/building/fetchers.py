@@ -11,6 +11,7 @@ from larm.building.site_access import site_accesses
 from larm.fetching.addresses import AddressRule
 from larm.fetching.air import Air
 from larm.fetching.curl_fetcher import CurlFetcher
+from larm.fetching.look_ups import LookUps
 from larm.fetching.pool import FetcherPool
 from larm.fetching.terms import FetchTerms, user_agent
 from larm.model.file_rules import FileRules
@@ -39,15 +40,16 @@ def fetcher_pool(
     settings, clock = ground.settings, ground.shared.clock
     agent = user_agent(settings.agent, VERSION)
     sites = site_accesses(settings, ground.directory)
-    terms = FetchTerms(
-        settings.fetch, settings.robots, agent, addresses, ground.shared.addresses, Air(air), sites, settings.frontier.retries
-    )
+    fetch, retries = settings.fetch, settings.frontier.retries
+    names = LookUps(clock, fetch.ip, fetch.dns_ttl)
+    ground.closed(names.close)
+    terms = FetchTerms(fetch, settings.robots, agent, addresses, ground.shared.addresses, Air(air), names, sites, retries)
     fetchers: list[Fetcher] = []
-    for _ in range(settings.fetch.threads):
+    for _ in range(fetch.threads):
         web = CurlFetcher(terms, clock, exchanges=exchanges)
         fetchers.append(web if folders is None else _with_files(web, ground, folders))
         ground.closed(fetchers[-1].close)
-    pool = FetcherPool(fetchers)
+    pool = FetcherPool(fetchers, names)
     terms.air.on_room = pool.wake_all
     return pool
 

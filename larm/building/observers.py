@@ -10,6 +10,7 @@ from larm.control.cluster import Cluster
 from larm.control.desk import ControlDesk, Parts
 from larm.control.hosts import HostLister
 from larm.control.server import ControlServer
+from larm.fetching.look_ups import LookUps
 from larm.kit.disk.lock import DirectoryLock
 from larm.monitor.reporter import Reporter
 from larm.river.checkpointer import Checkpointer
@@ -32,9 +33,10 @@ def observers_of(  # noqa: PLR0917
     steering: Steering,
     recent: Recent,
     notes: list[str],
+    names: LookUps | None,
     cluster: Cluster | None = None,
 ) -> Observers:
-    """Raises StorageError."""
+    """``names``: where fetchers have hosts looked up. Raises StorageError."""
     settings, shared, logs = ground.settings, ground.shared, ground.logs
     watchdog = Watchdog(
         _watched(ground, frontier, lines, checkpointer),
@@ -53,6 +55,7 @@ def observers_of(  # noqa: PLR0917
         paused=lambda: steering.paused,
         stalled=lambda: watchdog.stalled,
         cluster=cluster.figures if cluster is not None else lambda: None,
+        names=names,
     )
     reporter = Reporter(probe, shared.clock, ground.directory, ground.settings.monitor.log_size)
     ground.closed(reporter.close)

@@ -223,7 +223,9 @@ def _assemble(ground: Ground, lock: DirectoryLock, ahead: HelperProcess | None) 
         notes.append(node.note())
     steering.take(Hands(frontier, lines, ground.normalizer.parse, pool.wake_all))
     notes += steering.notes
-    observers = observers_of(ground, lock, frontier, lines, checkpointer, steering, recent, notes, _cluster(ground, node))
+    observers = observers_of(
+        ground, lock, frontier, lines, checkpointer, steering, recent, notes, pool.names, _cluster(ground, node)
+    )
     if node is not None:
         node.hang = observers.watchdog.hang
     floor = DiskFloor(ground.directory, int(settings.limits.disk), shared.bell.ring, notes.append)

@@ -8,11 +8,11 @@ could move between two runs.
 from __future__ import annotations
 
 import ipaddress
-import socket
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from larm.fetching.ip_address import IPAddress, address_of, is_public
+from larm.fetching.look_ups import addresses_of
 
 _LOOPBACK = frozenset(map(ipaddress.ip_address, ("127.0.0.1", "::1")))  # what libcurl takes localhost for, without DNS
 _ASKED = 8  # start hosts that are looked up at most; each may take a dead resolver many seconds
@@ -21,7 +21,7 @@ _ALLOW = "crawl.private_networks or --allow-private allows it"
 
 def _look_up(hostname: str) -> list[str]:
     try:
-        return [str(entry[4][0]) for entry in socket.getaddrinfo(hostname.encode("ascii"), None, type=socket.SOCK_STREAM)]
+        return addresses_of(hostname)
     except (OSError, UnicodeError):
         return []
 

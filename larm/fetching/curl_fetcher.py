@@ -3,26 +3,30 @@
 Made by the wiring, one for each fetcher thread, and driven by that thread alone; only `wake` is for others.
 """
 
-import sys
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 import pycurl
 
 from larm.config import Fetch
+from larm.fetching.classify import one_line
+from larm.fetching.look_ups import Found, LookUp, name_in
 from larm.fetching.multi_loop import MultiLoop
 from larm.fetching.recorder import Connections
 from larm.fetching.terms import FetchTerms
 from larm.fetching.transfer import Transfer
+from larm.kit.processes.open_files import files_allowed
 from larm.model.lease import Lease
-from larm.model.outcome import Failed, FailReason, Fetched, Outcome
+from larm.model.outcome import Failed, FailReason, Fetched, Outcome, Timing
 from larm.seams import Clock
 
 _LOOK_UP = 60.0  # seconds that a look-up may go on after we gave it up; resolvers try some servers, 5 s and twice each
 _AT_A_TIME = 16_000_000  # bytes of decoded bodies that `wait` returns, and one more: many may end at once, each a bomb
 _AWAY = 0.25  # seconds between two calls of `wait` from which our absence counts; a batch of pages takes some hundredths
 _EXCUSED = 0.25  # share of a request's time that was lost to it by our fault, from which its time-out is not the host's
+_LOOK = 1.0  # seconds after which look-ups under way are looked at again
 _TIDY = 5.0  # seconds after which libcurl's addresses are looked through again; of 20,000 hosts, that takes a millisecond
 _MOST_CONNECTIONS = 256  # kept open by a thread; one with TLS costs some 50 KB
 
@@ -41,6 +45,8 @@ class CurlFetcher:
         self._loop = MultiLoop(clock, connections_kept(terms.settings))
         self._connections: Connections | None = {} if exchanges else None
         # only the fetcher thread
+        self._looking: dict[str, tuple[LookUp, list[Lease]]] = {}  # who waits for the address of a host
+        self._ready: deque[tuple[Lease, Sequence[str]]] = deque()  # who has it, and waits for a place
         self._active: dict[Any, Transfer] = {}  # by easy handle
         self._idle: list[Transfer] = []
         self._done: deque[tuple[Any, int, str]] = deque()  # of the active ones, those that libcurl is done with
@@ -49,15 +55,29 @@ class CurlFetcher:
         self._left = clock.monotonic()  # when `wait` ended last
         self._resolver_busy_until: float | None = None
         self._tidied = -_TIDY  # when
+        # single operations
+        self._found: deque[tuple[LookUp, Found]] = deque()  # any thread adds, the fetcher's takes
 
     def start(self, lease: Lease) -> None:
         """See `larm.seams.Fetcher`."""
+        host = name_in(lease.message.url.access)
+        if not host or self._has_proxy(lease):
+            self._begin(lease, ())
+        elif (found := self._terms.names.known(host)) is not None:
+            self._begin(lease, found.addresses)
+        elif host in self._looking:
+            self._looking[host][1].append(lease)
+        else:
+            self._looking[host] = self._terms.names.ask(host, self._take), [lease]
+
+    def _begin(self, lease: Lease, addresses: Sequence[str]) -> None:
         transfer = self._idle.pop() if self._idle else self._new_transfer()
         now = self._clock.monotonic()
         tidying = now - self._tidied >= min(_TIDY, self._terms.settings.dns_ttl)
         if tidying:
             self._tidied = now
-        failed = transfer.begin(lease, 0.0 if self._connections is None else self._clock.wall(), tidying=tidying)
+        wall = 0.0 if self._connections is None else self._clock.wall()
+        failed = transfer.begin(lease, wall, addresses, tidying=tidying)
         if failed:
             self._idle.append(transfer)
             self._ended.append((lease, failed))
@@ -72,8 +92,9 @@ class CurlFetcher:
         began = now()
         if began - self._left > _AWAY:
             self._lost += began - self._left
-        deadline = began + seconds
-        left = 0.0 if self._ended or self._done else seconds
+        self._follow_look_ups(began)
+        deadline = began + (min(seconds, _LOOK) if self._looking else seconds)
+        left = 0.0 if self._ended or self._done else deadline - began
         for transfer in [each for each in self._active.values() if each.paused]:
             if not transfer.resume():
                 break
@@ -96,12 +117,20 @@ class CurlFetcher:
     @property
     def in_flight(self) -> int:
         """See `larm.seams.Fetcher`."""
-        return len(self._active) + len(self._ended)
+        looking = sum(len(leases) for _, leases in self._looking.values())
+        return looking + len(self._ready) + len(self._active) + len(self._ended)
+
+    @property
+    def aside(self) -> int:
+        """See `larm.seams.Fetcher`. One for each name that is being looked up; not those that wait for a thread to do so."""
+        return sum(asked.since is not None for asked, _ in self._looking.values())
 
     def abandon(self) -> list[Lease]:
         """See `larm.seams.Fetcher`. Outcomes that `wait` has not returned yet are thrown away with the others."""
-        leases = [lease for lease, _ in self._ended]
-        self._ended.clear()
+        leases = [lease for lease, _ in (*self._ended, *self._ready)]
+        leases += [lease for _, waiting in self._looking.values() for lease in waiting]
+        for each in (self._ended, self._ready, self._looking, self._found):
+            each.clear()
         out = {handle for handle, _, _ in self._done}
         self._done.clear()
         for handle, transfer in self._active.items():
@@ -124,7 +153,41 @@ class CurlFetcher:
         self._loop.close(leave_resolver=busy is not None and self._clock.monotonic() < busy)
 
     def __repr__(self) -> str:
-        return f"<CurlFetcher: {len(self._active)} under way, {len(self._ended)} ended>"
+        looking = f"{len(self._looking)} names looked up, {len(self._ready)} ready"
+        return f"<CurlFetcher: {looking}, {len(self._active)} under way, {len(self._ended)} ended>"
+
+    def _has_proxy(self, lease: Lease) -> bool:
+        """Whose name libcurl looks up, and that of the host where it is to."""
+        access = self._terms.sites.of_url(lease.message.url) if self._terms.sites else None
+        return bool(access and access.proxy)
+
+    def _take(self, asked: LookUp, found: Found) -> None:
+        """The answer of a look-up, on its thread."""
+        self._found.append((asked, found))
+        self.wake()
+
+    def _follow_look_ups(self, now: float) -> None:
+        """Requests of which the host was found begin, as many as may be under way; others have failed."""
+        while self._found:
+            asked, found = self._found.popleft()
+            if self._looking.get(asked.host, (None,))[0] is not asked:  # it was given up
+                continue
+            _, leases = self._looking.pop(asked.host)
+            if found.addresses:
+                self._ready += [(lease, found.addresses) for lease in leases]
+            else:
+                self._fail(leases, found.reason, found.detail, now - (asked.since or now))
+        longest = self._terms.settings.connect_timeout
+        late = [asked for asked, _ in self._looking.values() if asked.since is not None and now - asked.since > longest]
+        for asked in late:
+            _, leases = self._looking.pop(asked.host)
+            self._fail(leases, FailReason.TIMEOUT, f"the look-up of {asked.host} in DNS took more than {longest:g} s", longest)
+        while self._ready and len(self._active) < self._terms.settings.transfers:
+            self._begin(*self._ready.popleft())
+
+    def _fail(self, leases: Sequence[Lease], reason: FailReason, detail: str, seconds: float) -> None:
+        outcome = Failed(reason, one_line(detail), Timing(seconds))
+        self._ended += [(lease, outcome) for lease in leases]
 
     def _new_transfer(self) -> Transfer:
         return Transfer(self._terms, self._connections)
@@ -164,10 +227,4 @@ def libcurl() -> str:
 
 def connections_kept(settings: Fetch) -> int:
     """Connections that one thread keeps open: all threads together take half of the descriptors that the process may have."""
-    descriptors = 1024
-    if sys.platform != "win32":
-        import resource
-
-        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        descriptors = soft if soft != resource.RLIM_INFINITY else sys.maxsize
-    return max(settings.transfers, min(_MOST_CONNECTIONS, descriptors // 2 // settings.threads))
+    return max(settings.transfers, min(_MOST_CONNECTIONS, files_allowed() // 2 // settings.threads))

@@ -46,6 +46,11 @@ class LocalFetcher:
         """See `larm.seams.Fetcher`."""
         return len(self._waiting)
 
+    @property
+    def aside(self) -> int:
+        """See `larm.seams.Fetcher`: none."""
+        return 0
+
     def abandon(self) -> list[Lease]:
         """See `larm.seams.Fetcher`."""
         leases = list(self._waiting)

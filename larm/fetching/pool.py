@@ -10,15 +10,18 @@ costs nothing, because a wake-up ends the next wait as well.
 import threading
 from collections.abc import Sequence
 
+from larm.fetching.look_ups import LookUps
 from larm.seams import Fetcher
 
 
 class FetcherPool:
     """``fetchers[n]`` belongs to the thread ``larm-fetch-<n>``."""
 
-    def __init__(self, fetchers: Sequence[Fetcher]) -> None:
+    def __init__(self, fetchers: Sequence[Fetcher], names: LookUps | None = None) -> None:
+        """``names``: where they have hosts looked up; None: they ask none."""
         # constant after construction
         self.fetchers = fetchers
+        self.names = names
         self._lock = threading.Lock()
         # guarded by self._lock
         self._hungry: dict[int, None] = {}

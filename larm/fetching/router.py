@@ -34,6 +34,11 @@ class Router:
         """See `larm.seams.Fetcher`."""
         return self._web.in_flight + self._files.in_flight
 
+    @property
+    def aside(self) -> int:
+        """See `larm.seams.Fetcher`."""
+        return self._web.aside
+
     def abandon(self) -> list[Lease]:
         """See `larm.seams.Fetcher`."""
         return self._files.abandon() + self._web.abandon()

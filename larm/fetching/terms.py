@@ -12,6 +12,7 @@ import msgspec
 from larm.config import Agent, Fetch, Robots
 from larm.fetching.addresses import AddressRule
 from larm.fetching.air import Air
+from larm.fetching.look_ups import LookUps
 from larm.model.sites import SiteTable
 from larm.seams import AddressGate
 
@@ -71,6 +72,8 @@ class FetchTerms(NamedTuple):
     """As well: an address that several hosts have is not asked too often."""
     air: Air
     """Bytes of bodies that may be under way, for all fetchers together."""
+    names: LookUps
+    """Where hosts are."""
     sites: SiteTable[SiteAccess] = SiteTable({})
     """What differs for some sites."""
     retries: int | None = None

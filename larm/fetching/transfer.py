@@ -10,6 +10,7 @@ import contextlib
 import errno
 import os
 import socket
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -34,6 +35,7 @@ _ACCEPTED = "gzip, deflate, br, zstd"  # what `larm.fetching.decoding` undoes
 _OTHER_BODY = 64_000  # bytes read of a body nobody wants; reading it keeps the connection, which is worth that much
 _IP_VERSIONS = {"any": pycurl.IPRESOLVE_WHATEVER, "4": pycurl.IPRESOLVE_V4, "6": pycurl.IPRESOLVE_V6}
 _PIECE = 65_536  # bytes handed over at a time, at most: most pages in one piece. 16 KB, libcurl's own, costs 3 us more a page
+_PORTS = {"http": 80, "https": 443}
 _NO_TE = b"TE:"  # without a value: this header is left out
 _QUICK_EXIT = 322  # CURLOPT_QUICK_EXIT, which pycurl does not name: don't wait for a look-up that has timed out
 
@@ -76,9 +78,10 @@ class Transfer:
         assert self._lease is not None  # noqa: S101
         return self._lease
 
-    def begin(self, lease: Lease, wall: float = 0.0, *, tidying: bool = True) -> Failed | None:
+    def begin(self, lease: Lease, wall: float = 0.0, addresses: Sequence[str] = (), *, tidying: bool = True) -> Failed | None:
         """Get the handle ready for ``lease``; Failed if libcurl does not take the URL. ``wall``: seconds since 1970.
 
+        ``addresses``: where its host is; none: libcurl knows, or finds out.
         ``tidying``: at its end, libcurl forgets the addresses of hosts that are too old. It walks through all of them for that.
         """
         url = lease.message.url.access
@@ -90,6 +93,8 @@ class Transfer:
             return Failed(FailReason.URL, one_line(f"libcurl does not take this URL: {error}"), Timing())
         if url.startswith("https:"):
             self._set_trust(lease.message.url)
+        if addresses:
+            self.handle.setopt(pycurl.RESOLVE, [_entry(lease.message.url, addresses)])
         self._lease = lease
         if lease.robots is not self._for_robots:
             self._set_bounds(lease.robots)
@@ -210,8 +215,8 @@ class Transfer:
 
     def _set_tidying(self, tidying: bool) -> None:
         """libcurl walks through all addresses it remembers whenever a transfer ends that says how long they hold (LARM-126)."""
-        longest = min(int(self._settings.dns_ttl), 2**31 - 1)
-        self.handle.setopt(pycurl.DNS_CACHE_TIMEOUT, longest if tidying or not longest else -1)
+        longest = max(1, min(int(self._settings.dns_ttl), 2**31 - 1))  # 0: no address that it was told would hold
+        self.handle.setopt(pycurl.DNS_CACHE_TIMEOUT, longest if tidying else -1)
         self._tidying = tidying
 
     def _set_conditions(self, known: Known | None) -> None:
@@ -352,6 +357,14 @@ def _easy_handle(settings: Fetch, user_agent: str) -> Any:
     with contextlib.suppress(pycurl.error):  # libcurl before 7.87
         handle.setopt(_QUICK_EXIT, 1)
     return handle
+
+
+def _entry(url: Url, addresses: Sequence[str]) -> str:
+    """For libcurl's table of hosts; "+": until it is too old."""
+    scheme, _, authority = url.origin.partition("://")
+    host, _, port = authority.partition(":")
+    listed = ",".join(f"[{each.partition('%')[0]}]" if ":" in each else each for each in addresses)
+    return f"+{host}:{port or _PORTS[scheme]}:{listed}"
 
 
 def _field(name: str, value: str) -> bytes:

@@ -26,8 +26,9 @@ def limiting_factor(before: Snapshot, now: Snapshot, cpu_seconds: float, machine
     full = [storage.name for storage in now.storages if storage.limit and storage.queued >= _FULL * storage.limit]
     waiting = max(before.hosts_waiting, now.hosts_waiting)
     starved = now.hosts_ready == 0
-    in_air = bool(now.transfers) and now.in_flight >= _FULL * now.transfers
-    air = f"{now.in_flight:,} of {now.transfers:,} transfers"
+    flying = max(0, now.in_flight - now.look_ups - now.look_ups_waiting)
+    in_air = bool(now.transfers) and flying >= _FULL * now.transfers
+    air = f"{flying:,} of {now.transfers:,} transfers"
     cluster = now.cluster
     rows = (
         (now.paused, f"a pause: 'larm {'cluster' if cluster and cluster.paused > 1 else 'ctl'} resume' goes on"),
@@ -36,12 +37,14 @@ def limiting_factor(before: Snapshot, now: Snapshot, cpu_seconds: float, machine
         (not (now.in_flight or now.queued or now.handler_busy), "nothing: there is nothing left to fetch"),
         (now.idle, "nothing: what is left waits at hosts that were given up or are blocked"),
         (full, f"the storage {', '.join(full)}: it can't write as fast as pages come"),
+        (now.look_ups_waiting, f"DNS: {_names(now.look_ups)} looked up, {now.look_ups_waiting:,} more wait for that"),
         (cpu >= _FULL, f"the CPU ({cpu:.0%} of a core)"),  # Python runs on one core at a time, whatever the number of threads
         (machine >= _FULL and (in_air or not starved), f"the CPU (all cores are busy, {cpu:.0%} of one in this process)"),
         (now.held_up, _handler(now)),
         (in_air, f"the network or the servers ({air} are in the air)"),
         (starved and waiting, f"politeness: {_hosts(waiting)} waiting for a delay to pass{_further(now)}"),
-        (starved and now.in_flight, f"the servers: {_requests(now.in_flight)} in the air, no other host is ready"),
+        (starved and flying, f"the servers: {_requests(flying)} in the air, no other host is ready"),
+        (starved and now.look_ups, f"DNS: {_names(now.look_ups)} looked up, no other host is ready"),
         (starved and (now.handler_busy or now.incoming), _handler(now)),
         (starved and now.hosts_blocked, f"back-off: {_hosts(now.hosts_blocked)} left alone for a while{_asked_again(now)}"),
         (starved, "hosts that do not answer"),
@@ -55,6 +58,7 @@ _ADVICE = {
     "the other agents": "start them, or mend the network between them; 'larm cluster status' says who is heard",
     "a thread": "logs/stalled.log says where it is; if it is a disk or a part of yours, mend that; the same command continues",
     "the storage": "a faster disk, or --no-index for now and 'larm reindex' later",
+    "DNS": "a resolver that answers; names of which it says nothing are given up after fetch.connect_timeout",
     "the CPU": "a faster machine; processing.processes reads pages on further cores",
     "the network": "more transfers at a time (fetch.transfers), if network and hosts bear it",
     "politeness": "more hosts at a time; or, for hosts of yours, a shorter frontier.delay or a larger frontier.per_host",
@@ -87,6 +91,10 @@ def _handler(now: Snapshot) -> str:
 
 def _hosts(count: int) -> str:
     return "1 host is" if count == 1 else f"{count:,} hosts are"
+
+
+def _names(count: int) -> str:
+    return "1 name is" if count == 1 else f"{count:,} names are"
 
 
 def _requests(count: int) -> str:

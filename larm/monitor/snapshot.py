@@ -126,6 +126,10 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Requests in the air."""
     transfers: int = 0
     """Requests that can be in the air at a time."""
+    look_ups: int = 0
+    """Names that DNS is asked for; their requests are in the air as well, and take no place of others."""
+    look_ups_waiting: int = 0
+    """Names that wait for that, as there are so many."""
     hosts_known: int = 0
     hosts_queued: int = 0
     """Hosts with URLs in their queue; each is in one of the next three, or has all its requests in the air."""

@@ -98,7 +98,7 @@ class Crew:
         """Lease, transfer, process, store, release: until the crawl stops; then give back what is in the air."""
         fetcher, budget = self._pool.fetchers[number], self._allowance.pages
         while not self._stopping:
-            free = self._transfers - fetcher.in_flight
+            free = max(0, self._transfers + fetcher.aside - fetcher.in_flight)
             may = self._pool.may_lease(number)
             leases = budget.spend(free, self._queues.lease) if free and may else []
             if free and not may:

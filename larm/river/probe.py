@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from larm.config import Config
+from larm.fetching.look_ups import LookUps
 from larm.kit.processes.children import helpers_seconds
 from larm.monitor.snapshot import ClusterFigures, Snapshot, Stalled, StorageFigures
 from larm.river.checkpointer import Checkpointer
@@ -37,6 +38,7 @@ class Probe:
         paused: Callable[[], bool],
         stalled: Callable[[], tuple[Stalled, ...]],
         cluster: Callable[[], ClusterFigures | None] = lambda: None,
+        names: LookUps | None = None,
     ) -> None:
         # constant after construction
         self._transfers = settings.fetch.threads * settings.fetch.transfers
@@ -50,6 +52,7 @@ class Probe:
         self._paused = paused
         self._stalled = stalled
         self._cluster = cluster
+        self._names = names
         self._began = shared.clock.monotonic()
         self._before = shared.counters.snapshot()
 
@@ -78,6 +81,8 @@ class Probe:
             waiting=waiting,
             in_flight=hosts.in_flight,
             transfers=self._transfers,
+            look_ups=self._names.under_way if self._names else 0,
+            look_ups_waiting=self._names.waiting if self._names else 0,
             hosts_known=hosts.hosts,
             hosts_queued=hosts.ready + hosts.waiting,
             hosts_ready=hosts.ready,

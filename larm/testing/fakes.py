@@ -110,6 +110,11 @@ class FakeFetcher:
         """Transfers begun and not yet returned."""
         return len(self._flying)
 
+    @property
+    def aside(self) -> int:
+        """Nothing is looked up."""
+        return 0
+
     def abandon(self) -> list[Lease]:
         """Give all leases back."""
         with self._changed:

@@ -8,6 +8,7 @@ from larm.config import Fetch, Frontier, Robots
 from larm.fetching.addresses import AddressRule
 from larm.fetching.air import Air
 from larm.fetching.curl_fetcher import CurlFetcher
+from larm.fetching.look_ups import LookUps
 from larm.fetching.terms import FetchTerms
 from larm.frontier.shared_addresses import SharedAddresses
 from larm.kit.clock import SystemClock
@@ -32,7 +33,8 @@ def make_fetcher(settings: Fetch | None = None, robots: Robots | None = None, ru
 def terms(settings: Fetch, robots: Robots | None = None, rule: AddressRule | None = None, air: Air | None = None) -> FetchTerms:
     rule = rule or AddressRule([], allow_private=True)
     crowd = SharedAddresses(SystemClock(), Frontier(delay=Seconds(0)))
-    return FetchTerms(settings, robots or Robots(), "larm-test/0.1", rule, crowd, air or Air(settings.page_size))
+    names = LookUps(SystemClock())
+    return FetchTerms(settings, robots or Robots(), "larm-test/0.1", rule, crowd, air or Air(settings.page_size), names)
 
 
 def drain(fetcher: CurlFetcher, seconds: float = 20.0) -> list[tuple[Lease, Outcome]]:

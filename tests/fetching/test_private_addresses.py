@@ -5,17 +5,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
-import pycurl
 import pytest
 
 from larm.config import Fetch
 from larm.fetching import addresses
 from larm.fetching.addresses import AddressRule
 from larm.fetching.curl_fetcher import CurlFetcher
-from larm.fetching.transfer import Transfer
+from larm.fetching.look_ups import LookUps
 from larm.kit.clock import SystemClock
 from larm.kit.units import Seconds
 from larm.model.outcome import Failed, FailReason, Fetched, Outcome
@@ -24,17 +23,6 @@ from tests.fetching.driving import drain, lease, terms
 from tests.fetching.raw_server import RawServer, page
 
 WEB, INTRANET, ELSEWHERE = "127.0.0.1", "127.0.0.2", "8.8.8.8"
-
-
-class Resolving(CurlFetcher):
-    """Its DNS says what a test wants."""
-
-    answers: Sequence[str] = ()
-
-    def _new_transfer(self) -> Transfer:
-        transfer = super()._new_transfer()
-        transfer.handle.setopt(pycurl.RESOLVE, list(self.answers))
-        return transfer
 
 
 Get = Callable[..., Outcome]
@@ -56,9 +44,9 @@ def get(server: RawServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Get]:
 
         def one(url: str, *answers: str) -> Outcome:
             settings = Fetch(timeout=Seconds(5), ip="any")
-            fetcher = Resolving(terms(settings, rule=rule), SystemClock())
+            names = LookUps(SystemClock(), resolve=lambda _, __: answers)
+            fetcher = CurlFetcher(terms(settings, rule=rule)._replace(names=names), SystemClock())
             stack.callback(fetcher.close)
-            fetcher.answers = [f"evil.example:{server.port}:{','.join(answers)}"] if answers else []
             fetcher.start(lease(URLNormalizer().parse(url).access))
             [(_, outcome)] = drain(fetcher)
             return outcome

@@ -45,6 +45,17 @@ def limit(cpu: float = 0.1, before: dict[str, Any] | None = None, **now: Any) ->
             0.0,
             "politeness: 1,200 hosts are waiting for a delay to pass, 3 left alone for a while",
         ),
+        (
+            {**BUSY, "hosts_ready": 9, "in_flight": 90, "look_ups": 32, "look_ups_waiting": 56},
+            0.97,
+            "DNS: 32 names are looked up, 56 more wait for that",
+        ),
+        ({**BUSY, "in_flight": 1, "look_ups": 1}, 0.1, "DNS: 1 name is looked up, no other host is ready"),
+        (
+            {**BUSY, "hosts_ready": 9, "in_flight": 70, "look_ups": 60},
+            0.1,
+            "the fetcher threads (9 hosts are ready, 10 of 64 transfers are in the air)",
+        ),
         ({**BUSY, "in_flight": 2}, 0.1, "the servers: 2 requests are in the air, no other host is ready"),
         ({"incoming": 70_000, "handler_busy": True}, 0.3, "the handler (70,000 messages wait for the filters)"),
         (

@@ -1,8 +1,18 @@
-"""enough_open_files: as many files and connections as a command may need, if the system lets it. Once, on the main thread."""
+"""enough_open_files: as many files and connections as a command may need, if the system lets it. Once, on the main thread.
+
+files_allowed: how many these are then.
+"""
 
 import resource
+import sys
 
 from larm.errors import UsageError
+
+
+def files_allowed() -> int:
+    """That this process may have open."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return soft if soft != resource.RLIM_INFINITY else sys.maxsize
 
 
 def enough_open_files(wanted: int, fewest: int, what: str, fewer: str = "") -> list[str]:
