@@ -138,6 +138,11 @@ class HostBook:
         """All records are in memory."""
         return len(self._hosts) == self._known
 
+    def counts_locked(self, key: str) -> bool:
+        """What waits at this host, which is known and not frozen, keeps the crawl going; it is not read for that."""
+        host = self._hosts.get(key)
+        return key not in self._shut if host is None else host.counts
+
     def takes_mail_locked(self, key: str) -> bool:
         """It is known, and not in memory; and what waits there counts."""
         return not (key in self._hosts or key in self._shut)

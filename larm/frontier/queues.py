@@ -163,18 +163,20 @@ class HostQueues:
 
         Nothing: something can be done sooner, or is under way. Counted: what waits there is all that keeps the crawl going.
         """
-        found: list[Waiting] = []
         with self._book.lock:
             now = self._clock.monotonic()
             if self._places.in_ring or self._addresses.in_line:
                 return []
+            times: dict[str, float] = {}
             for at, key in self._places.waiting():
-                host = self._book.get_locked(key)
-                if not host.counts:  # it keeps nothing going
-                    continue
-                if at <= now + longest:
-                    return []
-                found.append(Waiting(key, at - now, host.waiting))
+                if self._book.counts_locked(key):
+                    if at <= now + longest:
+                        return []
+                    times[key] = at
+        self._book.warm(times)
+        with self._book.lock:
+            hosts = [host for key in times if (host := self._book.find_locked(key)) is not None]
+            found = [Waiting(host.key, times[host.key] - now, host.waiting) for host in hosts]
         if not found or sum(each.urls for each in found) != self._tally.value:
             return []
         return sorted(found, key=lambda each: each.seconds)

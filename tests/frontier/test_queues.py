@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
 from larm.config import Frontier
@@ -70,6 +72,34 @@ def test_the_host_with_the_longest_wait_tells_how_long_all_takes(store: BlockSto
     wait = rig.end(rig.one(), status(503)).wait
     assert rig.queues.slowest() == pytest.approx(wait), "it is asked again later"
     assert wait > 2
+
+
+def test_hosts_that_wait_long_are_read_only_where_all_do(store: BlockStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    rig = Rig(store, of(hosts_in_memory=1, longest_wait=Seconds(60)))
+    rig.put("dead/1", "a/1", "b/1", "b/2", "soon/1")
+    leases = {lease.host: lease for lease in rig.queues.lease(9)}
+    for host, outcome in (
+        ("dead", CONNECT),
+        ("a", status(503, retry_after=900)),
+        ("b", status(503, retry_after=300)),
+        ("soon", status(503, retry_after=10)),
+    ):
+        rig.end(leases[host], outcome)
+    rig.save()
+    rows: list[str] = []
+    read = store.get_many
+
+    def seen(keys: Iterable[str]) -> dict[str, bytes]:
+        rows.extend(asked := list(keys))
+        return read(asked)
+
+    monkeypatch.setattr(store, "get_many", seen)
+    assert (rig.queues.far_off(60), rows) == ([], []), "soon is asked again in time"
+    rig.changes.block("soon")
+    rig.save()
+    rows.clear()
+    assert [(each.host, each.urls) for each in rig.queues.far_off(60)] == [("b", 2), ("a", 1)]
+    assert sorted(rows) == ["host/a", "host/b"], "dead keeps nothing going"
 
 
 def test_limit_is_the_most_that_is_given(rig: Rig) -> None:
