@@ -53,7 +53,7 @@ class Frontier(Section, frozen=True):
     redirects: Count = 5  # in a row (LARM-17)
     message_block: Positive = 5_000  # messages in a block of the incoming queue (LARM-70)
     host_block: Positive = 100  # messages in a block of a host's queue (LARM-70)
-    hosts_in_memory: Positive = 20_000  # records of hosts used last, 3 KB each; the others are on disk
+    hosts_in_memory: Positive = 10_000  # records of hosts used last, 3 KB each; the others are on disk
     messages_in_memory: Positive = 200_000  # waiting at all hosts together; the others are on disk: 450 bytes each
 
 
