@@ -71,7 +71,7 @@ def run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, q
         if display.live:
             tell = partial(_interrupt, display)
     try:
-        with stopping_by_signal(river.stop, tell) as signals:
+        with stopping_by_signal(river.stop, tell, display.hurry if display else None) as signals:
             ending = river.run()
     finally:
         if display:

@@ -1,4 +1,6 @@
-"""Signals of a running crawl: the first one asks it to stop, the second one leaves at once. Main thread only.
+"""Signals of a running crawl: the first one asks it to stop, the second one leaves at once; SIGUSR1 asks how it is going.
+
+Main thread only.
 
 Leaving at once is safe: what is on the disk is the last checkpoint. The next run takes back what came after it, and completes
 what the end of this one has left half made.
@@ -19,8 +21,12 @@ _SHOW_CURSOR = b"\x1b[?25h\n"  # a live display hides it, and will not get to sh
 
 
 @contextmanager
-def stopping_by_signal(stop: Callable[[], None], tell: Callable[[str], object] | None = None) -> Iterator[list[int]]:
+def stopping_by_signal(
+    stop: Callable[[], None], tell: Callable[[str], object] | None = None, show: Callable[[], object] | None = None
+) -> Iterator[list[int]]:
     """Within it, SIGINT, SIGTERM and SIGHUP call ``stop``; a second one ends the process with status 130.
+
+    SIGUSR1 and SIGUSR2, which end a process that doesn't know them, call ``show``: ``dd`` and others tell their progress then.
 
     Yields the signals that came: of none, somebody else has stopped it, or nobody.
     ``tell`` gets the message for the person; without it stderr does.
@@ -39,14 +45,19 @@ def stopping_by_signal(stop: Callable[[], None], tell: Callable[[str], object] |
             else:
                 _write(f"\nlarm: {_STOPPING}\n".encode())
 
-    before = {number: signal.getsignal(number) for number in _signals()}
+    def look(_number: int, _frame: FrameType | None) -> None:
+        if show:
+            show()
+
+    handlers = dict.fromkeys(_signals(), handle) | dict.fromkeys((signal.SIGUSR1, signal.SIGUSR2), look)
+    before = {number: signal.getsignal(number) for number in handlers}
     try:
-        for number in before:
-            signal.signal(number, handle)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         yield asked
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
 
 
 def _signals() -> list[signal.Signals]:

@@ -87,6 +87,10 @@ class Display:
         self._drawing = False
         self._speak()
 
+    def hurry(self) -> None:
+        """Have the next `refresh` show how it stands, also where no line is due. A signal handler may call this."""
+        self._next = 0.0
+
     def interrupt(self, tell: Callable[[], object]) -> None:
         """Let a signal handler print something, which stays above the live lines: now, or when they are drawn."""
         self._waiting.append(tell)

@@ -160,6 +160,19 @@ def test_the_second_signal_leaves_at_once(monkeypatch: pytest.MonkeyPatch) -> No
         assert (asked, left) == ([1], [130])
 
 
+@pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGUSR2])
+def test_who_asks_by_a_signal_how_it_is_going_does_not_end_the_crawl(number: signal.Signals) -> None:
+    """Both end a process that has no handler for them."""
+    asked: list[str] = []
+    earlier = signal.getsignal(number)
+    for show in (None, lambda: asked.append("shown")):
+        with stopping_by_signal(lambda: asked.append("stopped"), show=show) as came:
+            os.kill(os.getpid(), number)
+        assert came == []
+    assert asked == ["shown"]
+    assert signal.getsignal(number) is earlier
+
+
 def test_nohup_is_respected() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:

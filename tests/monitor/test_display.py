@@ -68,6 +68,20 @@ def test_piped_there_is_one_line_a_minute(clock: FakeClock) -> None:
     ]
 
 
+def test_who_asks_gets_a_line_at_once(clock: FakeClock) -> None:
+    stream = io.StringIO()
+    shown = display(clock, stream)
+    clock.advance(2)
+    shown.refresh()
+    assert stream.getvalue() == ""
+    shown.hurry()
+    shown.refresh()
+    clock.advance(1)
+    shown.refresh()
+    (line,) = stream.getvalue().splitlines()
+    assert line.startswith("larm: 0:02  200 pages")
+
+
 def test_the_end_says_what_it_waits_for(clock: FakeClock) -> None:
     stream = io.StringIO()
     shown = display(clock, stream)
