@@ -5,8 +5,6 @@ round it. One for the whole crawl; used on all fetcher threads. Where a start ho
 could move between two runs.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -4,8 +4,6 @@ Shared by all fetcher threads; a lock, held for a few lookups. A transfer that i
 waits. The one that came first is always granted more, so that what is in the air comes down.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import Final

@@ -3,8 +3,6 @@
 Called on the fetcher threads, once for each transfer.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 

@@ -4,8 +4,6 @@ Asked by `larm.fetching.file_fetcher`, on the fetcher threads. The path is walke
 so there is no moment between a check and the opening at which somebody could change what a name stands for.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
