@@ -73,6 +73,17 @@ _MODULES = {name: name for names in _GROUPS.values() for name in names} | {"cat"
 """Of each command the module in ``larm.cli``."""
 
 
+_ELSEWHERE = {
+    "resume": "crawl", "continue": "crawl", "run": "crawl", "start": "crawl",
+    "stop": "ctl stop", "pause": "ctl pause", "status": "ctl status", "list": "export",
+    "fetch": "cat", "shell": "cat", "view": "cat", "urltest": "why --scope", "readdb": "why",
+    "inject": "crawl @FILE", "generate": "crawl", "parse": "reindex", "index": "reindex",
+    "validate": "check", "settings": "check", "config": "check", "startproject": "init",
+    "delete": "forget", "remove": "forget", "dump": "export", "man": "help", "manual": "help",
+}  # fmt: skip
+"""What others call what larm has: wget2, Scrapy, Nutch, Heritrix, YaCy, Elastic's crawler."""
+
+
 class Commands(Mapping[str, click.Command]):
     """By their names; each is loaded when it is asked for."""
 
@@ -98,6 +109,14 @@ class LarmGroup(_Spelling, click.Group):
 
 class Program(LarmGroup):
     """``larm`` itself."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Who types what another program calls it, or an address alone, is told what to type."""
+        name = args[0]
+        meant = f"crawl {name}" if "://" in name else _ELSEWHERE.get(name)
+        if meant is not None and name not in self.commands:
+            ctx.fail(f"No such command {name!r}. Did you mean 'larm {meant}'?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """In the order in which one comes to need them."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
+from larm.cli import options
 from larm.cli.options import Commands
 from tests.cli.conftest import FakeWiring, Larm
 
@@ -158,6 +159,21 @@ def test_help_goes_to_stdout(larm: Larm, option: str) -> None:
         assert name in said.out
     assert "-gui" not in said.out
     assert larm(option).status == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("resume", "larm crawl"), ("settings", "larm check"), ("inject", "larm crawl @FILE"), (URL, f"larm crawl {URL}")],
+)
+def test_what_other_programs_call_a_command_leads_to_ours(larm: Larm, name: str, meant: str) -> None:
+    """The nearest names of ours would be ``stats`` and ``init``."""
+    said = f"larm: No such command '{name}'. Did you mean '{meant}'? ('larm -?' lists the options)\n"
+    assert larm(name) == (2, "", said)
+
+
+def test_no_command_is_hidden_by_what_others_call_it() -> None:
+    assert not set(options._ELSEWHERE) & set(Commands())
+    assert {command.split()[0] for command in options._ELSEWHERE.values()} <= set(Commands())
 
 
 def test_without_a_command_there_is_help_and_an_error(larm: Larm) -> None:
