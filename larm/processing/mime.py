@@ -98,7 +98,7 @@ def mime_of(content_type: str, body: bytes) -> str:
 
 
 def _document(essence: str, body: bytes) -> str:
-    """PDF and office files sent as something else, such as a .docx as application/msword; empty for all other bodies."""
+    """PDF, RTF and office files, be they sent as something else, as a .docx as application/msword; empty for all others."""
     if essence in _ZIPS:
         return _of_zip(body)
     if body.startswith(_ZIP):
@@ -108,7 +108,7 @@ def _document(essence: str, body: bytes) -> str:
         return found if found != "application/zip" else ""
     if "pdf" not in essence and _PDF.match(body):
         return "application/pdf"
-    return ""
+    return "application/rtf" if body.startswith(b"{\\rtf") else ""
 
 
 def is_binary(body: bytes) -> bool:

@@ -53,6 +53,18 @@ def links(document: Document) -> list[tuple[str, str]]:
     return [(link.url.access.removeprefix("http://a.localhost"), link.anchor) for link in document.links]
 
 
+def test_rich_text_whatever_it_is_sent_as(by_mime: ByMime) -> None:
+    body = rb'{\rtf1{\info{\title Tea}}Leaves {\field{\*\fldinst HYPERLINK "/x"}{\fldrslt here}}}'
+    for sent_as in ("text/rtf", "application/msword"):
+        found = read(by_mime, body, sent_as)
+        assert (found.mime, found.title, found.text, links(found)) == (
+            "application/rtf",
+            "Tea",
+            "Leaves here",
+            [("/x", "here")],
+        )
+
+
 def test_pdf(by_mime: ByMime) -> None:
     found = read(by_mime, pdf("Of crawlers", ["First page", "Second"], link="http://a.localhost/x"))
     assert (found.mime, found.title, found.text) == ("application/pdf", "Of crawlers", "First page Second")

@@ -81,7 +81,7 @@ def test_not_hollow(html: str) -> None:
 @pytest.mark.parametrize(
     ("name", "found"),
     [
-        ("unread", Document("application/rtf")),
+        ("unread", Document("application/msword")),
         ("unread", Document("application/json")),
         ("unread", Document("multipart/related")),
         ("", Document("application/json", raw_text="by a processor of the user's")),

@@ -32,7 +32,7 @@ def test_a_site_that_scripts_build(tmp_path: Path, web: SyntheticWeb) -> None:
 def test_all_kinds_are_counted(tmp_path: Path, web: SyntheticWeb) -> None:
     site = web.host("a.localhost")
     pages = {"scripts": REACT, "login": LOGIN, "noindex": f"<meta name=robots content=noindex>{STORY}", "empty": ""}
-    files = {"unread": "application/rtf", "document": "application/pdf"}
+    files = {"unread": "application/msword", "document": "application/pdf"}
     site.add("/", page(STORY + "".join(f"<a href=/{name}>here</a>" for name in (*pages, *files, "noindex2"))))
     for name, mime in files.items():
         site.add(f"/{name}", Reply(200, {"Content-Type": mime}, b"\x00 damaged"))

@@ -8,7 +8,7 @@ import sys
 from larm.kit.processes.helper_serve import serve
 from larm.model.cuts import DOCUMENTS
 from larm.processing.apart.limits import Budget, one_line
-from larm.processing.apart.protocol import PDF, Found, Request, decode_request, encode_found
+from larm.processing.apart.protocol import PDF, RTF, Found, Request, decode_request, encode_found
 
 
 def answer(request: Request) -> bytes:
@@ -34,6 +34,10 @@ def read(request: Request, budget: Budget) -> Found:
         from larm.processing.apart.pdf import read_pdf
 
         return read_pdf(request.body, budget)
+    if request.kind == RTF:
+        from larm.processing.apart.rich_text import read_rich_text
+
+        return read_rich_text(request.body, budget)
     from larm.processing.apart.office import read_office
 
     return read_office(request.body, request.kind, budget)

@@ -45,7 +45,7 @@ class Found(msgspec.Struct, frozen=True, array_like=True):
     """Its process ended, or had not enough memory: it may be read the next time."""
 
 
-PDF, WORD, SHEET, SLIDES, OPEN, EPUB = "pdf", "word", "sheet", "slides", "open", "epub"
+PDF, WORD, SHEET, SLIDES, OPEN, EPUB, RTF = "pdf", "word", "sheet", "slides", "open", "epub", "rtf"
 KINDS: Final = {
     "application/pdf": PDF,
     "application/x-pdf": PDF,
@@ -70,6 +70,7 @@ KINDS: Final = {
         for name in ("text", "text-template", "spreadsheet", "presentation", "text-master")
     },
     "application/epub+zip": EPUB,
+    "application/rtf": RTF,
 }
 """By MIME type."""
 
