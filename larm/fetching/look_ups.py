@@ -25,6 +25,8 @@ _MOST = 256
 """At a time: a name that hangs has a thread for as long as the system's resolver takes, some ten to thirty seconds."""
 _IDLE = 5.0
 """Seconds after which a thread with nothing to do ends."""
+_REMEMBERED = 20_000
+"""Hosts that were looked up last: some 8 MB. Others are asked for again."""
 _NAMED = re.compile(r"https?://([a-z0-9._-]{1,253})(?::[0-9]{1,5})?/", re.IGNORECASE)
 FAMILIES = {"any": socket.AF_UNSPEC, "4": socket.AF_INET, "6": socket.AF_INET6}
 """Of the addresses that are asked for, by ``fetch.ip``."""
@@ -157,9 +159,9 @@ class LookUps:
     def _note(self, host: str, found: Found) -> None:
         now = self._clock.monotonic()
         with self._bell:
-            while self._known and (oldest := next(iter(self._known.items())))[1][0] <= now:
-                del self._known[oldest[0]]
             self._known.pop(host, None)
+            while self._known and (len(self._known) >= _REMEMBERED or next(iter(self._known.values()))[0] <= now):
+                del self._known[next(iter(self._known))]
             if found.addresses and self._ttl:
                 self._known[host] = now + self._ttl, found
 

@@ -207,6 +207,18 @@ def test_threads_are_used_again_and_go_when_there_is_nothing_to_do(dns: Dns, mon
     assert (names._workers.alive(), names.under_way, names.waiting) == ([], 0, 0)
 
 
+def test_the_hosts_that_were_found_last_are_remembered(dns: Dns, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(look_ups, "_REMEMBERED", 2)
+    names = LookUps(FakeClock(), resolve=dns)
+    came: SimpleQueue[tuple[LookUp, Found]] = SimpleQueue()
+    hosts = ["a.test", "b.test", "a.test", "c.test"]
+    for host in hosts:
+        names.ask(host, lambda *answer: came.put(answer))
+        came.get(timeout=30)
+    assert [host for host in sorted(set(hosts)) if names.known(host)] == ["a.test", "c.test"]
+    names.close()
+
+
 def test_what_was_found_is_forgotten_in_time_and_in_its_order(dns: Dns) -> None:
     clock = FakeClock()
     names = LookUps(clock, ttl=10.0, resolve=dns)
