@@ -56,11 +56,11 @@ class Rates:
         """Of the time of all cores from the first sample to the last, the part in which they were busy; 0: nobody knows."""
         return self._seen[-1][1].share(self._seen[0][1]) if self._seen else 0.0
 
-    def average(self) -> Rate:
-        """From the first sample to the last; all 0 until there are two at different times."""
+    def average(self, now: Snapshot | None = None) -> Rate:
+        """From the first sample to the last, or to ``now``; all 0 until there are two at different times."""
         if not self._seen:
             return Rate(0.0, 0.0, 0.0, 0.0)
-        before, now = self._seen[0][2], self._seen[-1][2]
+        before, now = self._seen[0][2], now or self._seen[-1][2]
         seconds = now.elapsed - before.elapsed
         if seconds <= 0:
             return Rate(0.0, 0.0, 0.0, 0.0)

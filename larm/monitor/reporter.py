@@ -58,9 +58,9 @@ class Reporter:
         return now
 
     def pace(self, now: Snapshot) -> tuple[Rate, str]:
-        """Averages over the last ticks, and what limits the crawl; any thread."""
+        """Averages over the last ticks and since then, and what limits the crawl; any thread."""
         first = self._rates.first if self._rates else now
-        return self._rates.average(), limiting_factor(first, now, self._rates.cpu, self._rates.machine)
+        return self._rates.average(now), limiting_factor(first, now, self._rates.cpu, self._rates.machine)
 
     def finish(self, reason: str) -> None:
         """The last figures and why it ended (`Ending.reason`); closes the log. Raises StorageError."""

@@ -147,6 +147,16 @@ def test_stats_json_has_the_figures_the_averages_and_what_limits(clock: FakeCloc
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["stats.json"], "no half-written file stays"
 
 
+def test_a_rate_is_known_between_the_first_tick_and_the_second(clock: FakeClock, tmp_path: Path) -> None:
+    """The first one comes when a run begins, and for the five seconds that follow the monitor had said 0.0 pages a second."""
+    monitor = reporter(clock, tmp_path)
+    monitor.tick()
+    clock.advance(2)
+    rate, _ = monitor.pace(Figures(clock)())
+    monitor.close()
+    assert (rate.pages, rate.seconds) == (10.0, 2.0)
+
+
 def test_a_directory_that_takes_no_file_is_a_storage_error(clock: FakeClock, tmp_path: Path) -> None:
     (tmp_path / "logs").write_text("a file")
     with pytest.raises(StorageError, match="logs"):
