@@ -237,8 +237,10 @@ def _all_outside(directory: Path, settings: Config, now: Snapshot) -> str:
         return ""
     pattern = settings.crawl.restrict_to
     if not pattern:
-        hosts = "other hosts; -restrictto REGEX sets a scope that has them, '.*' one that has all"
-        return f"all {count:,} links of the start pages lead to {hosts}"
+        links = "the only link of the start pages leads" if count == 1 else f"all {count:,} links of the start pages lead"
+        if all(region.whole for region in regions_of(last_header(directory))):
+            return f"{links} to other hosts; -restrictto REGEX sets a scope that has them, '.*' one that has all"
+        return f"{links} out of the scope; 'larm why --scope URL' says why"
     outside = f"-restrictto {pattern} has none of the {count:,} links of the start pages; it must match a URL as a whole"
     with (directory / LOGS / f"{ScopeFilter.log_name}.log").open(encoding="utf-8", errors="replace") as log:
         longer = ScopeFilter(f"(?:{pattern}).*").matches

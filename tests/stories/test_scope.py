@@ -142,6 +142,15 @@ def test_hosts_at_private_addresses_are_told_at_the_end(tmp_path: Path, web: Syn
     assert "crawl.private_networks allows them\n" in said.err
 
 
+@pytest.mark.parametrize("setting", ["crawl.scope", "crawl.include"])
+def test_links_to_another_folder_of_the_host_lead_to_no_other_host(tmp_path: Path, web: SyntheticWeb, setting: str) -> None:
+    start = web.url("a.localhost", path="/docs/")
+    web.host("a.localhost").page("/docs/", links=["/blog"])
+    value = "below" if setting == "crawl.scope" else "['*/docs/']"
+    heard = larm_says(*crawl_arguments(tmp_path, [start], {setting: value}))
+    assert "larm: the only link of the start pages leads out of the scope; 'larm why " in heard.err
+
+
 @pytest.mark.parametrize(
     ("pattern", "said"),
     [
