@@ -202,7 +202,7 @@ def _connected(path: Path, mode: str) -> sqlite3.Connection:
 def _opened(address: str) -> sqlite3.Connection:
     return sqlite3.connect(
         address,
-        BUSY_SECONDS,
+        timeout=BUSY_SECONDS,
         isolation_level=None,
         check_same_thread=False,
         cached_statements=_STATEMENTS,
