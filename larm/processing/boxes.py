@@ -80,7 +80,7 @@ def weigh_names(names: tuple[str, str | None, str | None, str | None, str | None
     """The same by (tag, class, id, role, itemprop, whether it is hidden). ``id``: None for boxes of which it says nothing."""
     tag, class_, ident, role, itemprop, hidden = names
     weight, kind = _words(class_) if class_ else (0.0, 0)
-    if ident:
+    if ident and "." not in ident:  # LDAPObject.search is an entry of a manual, and no field to search in
         more, also = _words(ident)
         weight, kind = weight + more, kind | also
     weight += TAGS.get(tag, 0.0) + ROLES.get(role or "", 0.0) + ROLES.get(itemprop or "", 0.0) + ROLES["hidden"] * hidden

@@ -94,6 +94,14 @@ def test_a_plain_page_keeps_all(parser: str, inner: str) -> None:
 
 
 @PARSERS
+def test_an_entry_of_a_manual_that_is_called_search_is_no_search_field(parser: str) -> None:
+    names = ["search", "menu", "navigation", "skip"]
+    entries = "".join(f"<div id=Client.{name}><pre>def {name}(self): says what it does</pre></div>" for name in names)
+    found = document(f"<main>{TEXT}{entries}</main>", parser=parser)
+    assert [name for name in names if f"def {name}" in found.text] == names
+
+
+@PARSERS
 def test_a_named_main_part(parser: str) -> None:
     html = "<div>Top of the site</div><nav>" + "Menu " * 90 + "</nav><main><h1>Title</h1>" + "word " * 40 + "</main>"
     found = document(html, parser=parser)
