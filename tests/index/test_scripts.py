@@ -46,7 +46,17 @@ def test_any_text_is_parted_and_analysed(text: str) -> None:
         assert not any(map(is_unspaced, new_analyzer(MIXED).analyze(encodable(text))))
 
 
-_ODD = "aé\u0301\u0387\u0653\u2000\u2018\u20d0\u20e5\u2126\u212a\u2329\u2adc\u2cf0\u2d7f\u2de0я\u0306東가\u1161\ud800"
+@pytest.mark.parametrize(
+    ("written", "typed"),
+    [("ｶﾀｶﾅとｶﾞﾗｽ", "カタカナとガラス"), ("בְּרֵאשִׁית בָּרָא", "בראשית ברא"), ("cafe\u0301", "café"), ("ＡＢＣ", "ＡＢＣ")],
+)
+def test_what_nobody_types_is_not_asked_for(written: str, typed: str) -> None:
+    """Katakana of half the width, as on old Japanese pages, and the points of Hebrew."""
+    assert composed(written) == composed(typed) == typed
+    assert composed_and_parted(written) == parted(typed)
+
+
+_ODD = "aéｶﾞ\u05b0א\u0301\u0387\u0653\u2000\u2018\u20d0\u20e5\u2126\u212a\u2329\u2adc\u2cf0\u2d7f\u2de0я\u0306東가\u1161\ud800"
 
 
 @given(st.text() | st.text(st.sampled_from(_ODD)))
