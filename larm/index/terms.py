@@ -29,8 +29,8 @@ def composed(text: str) -> str:
     if text.isascii():
         return text
     text = unicodedata.normalize("NFC", text)
-    data = text.encode("utf-8", "surrogatepass")  # to look for the bytes that these begin with takes a tenth of the time
-    if b"\xef\xbd" in data or b"\xef\xbe" in data:
+    data = text.encode("utf-8", "surrogatepass")  # to look for bytes that these begin with takes a fifth of the time
+    if b"\xef" in data:
         text = _HALF_WIDTH.sub(lambda run: unicodedata.normalize("NFKC", run[0]), text)
     if b"\xd6" in data or b"\xd7" in data:
         text = _POINTS.sub("", text)
