@@ -96,8 +96,9 @@ def _has_page(status: int, headers: Mapping[str, str]) -> bool:
 
 
 def _is_all_there_is(ending: Ending) -> bool:
-    """Whether what came of a page that broke off is all that will come; browsers show that. What is no HTTP has no other."""
-    return bool(ending.body) and ((ending.last and ending.error in _BROKE_OFF) or _reason(ending) is FailReason.PROTOCOL)
+    """Whether what came of a page that broke off is all that will come; browsers show that. What is no HTTP is no page."""
+    broke_off = ending.error in _BROKE_OFF and _reason(ending) is FailReason.DROPPED
+    return ending.last and broke_off and bool(ending.body)
 
 
 def _fetched(status: int, headers: dict[str, str], ending: Ending) -> Fetched | Failed:

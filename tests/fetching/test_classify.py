@@ -62,21 +62,32 @@ def test_a_body_that_breaks_off_counts_when_no_try_follows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "message", "tried_again"),
+    ("error", "message"),
     [
-        (pycurl.E_RECV_ERROR, "Recv failure: Connection reset by peer", True),
-        (pycurl.E_RECV_ERROR, "OpenSSL SSL_read: unexpected eof while reading, errno 0", True),  # no length, no close_notify
-        (pycurl.E_RECV_ERROR, "Malformed encoding found in chunked-encoding", False),
-        (92, "HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR (err 2)", False),
+        (pycurl.E_RECV_ERROR, "Recv failure: Connection reset by peer"),
+        (pycurl.E_RECV_ERROR, "OpenSSL SSL_read: unexpected eof while reading, errno 0"),  # no length, no close_notify
     ],
 )
-def test_what_came_before_a_connection_broke_counts_when_no_try_follows(error: int, message: str, tried_again: bool) -> None:
+def test_what_came_before_a_connection_broke_counts_when_no_try_follows(error: int, message: str) -> None:
     first = ended(200, body=b"words", error=error, message=message)
-    assert isinstance(first, Failed if tried_again else Fetched)
+    assert isinstance(first, Failed)
+    assert first.reason is FailReason.DROPPED, "it is tried again"
     last = ended(200, body=b"words", error=error, message=message, last=True)
     assert last == Fetched(200, {}, b"words", TIMING, truncated=True, flaw=message)
     assert isinstance(ended(200, error=error, message=message, last=True), Failed)
-    assert isinstance(ended(200, body=b"words", last=True, error=pycurl.E_OPERATION_TIMEDOUT, message="slow"), Failed)
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (pycurl.E_OPERATION_TIMEDOUT, "slow"),  # a host that drips for ever would be asked again and again
+        (pycurl.E_RECV_ERROR, "Malformed encoding found in chunked-encoding"),
+        (8, "NUL byte in header"),
+        (92, "HTTP/2 stream 1 was not closed cleanly: INTERNAL_ERROR (err 2)"),
+    ],
+)
+def test_what_is_no_http_or_too_slow_is_no_page(error: int, message: str) -> None:
+    assert isinstance(ended(200, body=b"words", last=True, error=error, message=message), Failed)
 
 
 def test_how_to_trust_a_certificate_is_said_where_that_is_what_is_wrong() -> None:
