@@ -15,6 +15,7 @@ from fastwarc.warc import resource, response, revisit
 from larm.archive.answers import Answer
 from larm.archive.arc import convert, is_arc
 from larm.archive.scanning import Record, is_by_record, not_an_archive, scan, unpack
+from larm.archive.wacz import is_wacz, unpack_wacz
 from larm.kit.disk.record_table import RecordTable
 from larm.model.crawl_hash import digest
 from larm.model.message import URLMessage
@@ -111,9 +112,9 @@ class Catalogue:
         if is_arc(path):
             readable = self._folder / f"converted-{digest(str(path).encode()):016x}.warc"
             convert(path, readable, damaged)
-        elif not is_by_record(path):
+        elif (in_zip := is_wacz(path)) or not is_by_record(path):
             readable = self._folder / f"unpacked-{digest(str(path).encode()):016x}.warc"
-            if why := unpack(path, readable):
+            if why := (unpack_wacz if in_zip else unpack)(path, readable):
                 damaged(path.stat().st_size, why)
         records = 0
         for record in scan(readable, damaged, _KINDS, most=_HEAD):

@@ -1,12 +1,18 @@
 """WACZ: an archive with its index and a list of its pages in one ZIP file, which a reader in a browser opens. Main thread.
 
+Written by ``larm warc export``; `unpack_wacz` takes the archive out of any, for a crawl of it.
+
 WARC files are stored in it as they are, so that a reader can ask for a part of them. By WACZ 1.1.1.
 """
 
+import gzip
 import hashlib
 import heapq
 import json
+import re
+import shutil
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -19,6 +25,33 @@ from larm.archive.scanning import Damaged
 from larm.kit.disk.disk_failure import disk_failure
 
 _BLOCK = 1_000_000
+_WARC = re.compile(r"archive/[^/]+\.warc(\.gz)?", re.IGNORECASE)
+
+
+def is_wacz(path: Path) -> bool:
+    """Whether it is a ZIP file, which no WARC file begins as. False for one that can't be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(4) == b"PK\x03\x04"
+    except OSError:
+        return False
+
+
+def unpack_wacz(path: Path, target: Path) -> str:
+    """Make one WARC file of those in it, one behind the other; what is wrong with it, if anything is. Raises StorageError."""
+    try:
+        with target.open("wb") as out, zipfile.ZipFile(path) as archive:
+            names = [found for each in archive.namelist() if (found := _WARC.fullmatch(each))]
+            plain = not all(found[1] for found in names)  # then all have to be
+            for found in names:
+                with archive.open(found[0]) as stored:
+                    packed = plain and found[1]
+                    shutil.copyfileobj(gzip.GzipFile(fileobj=stored) if packed else stored, out, _BLOCK)
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, gzip.BadGzipFile, zlib.error) as error:
+        return str(error)  # it may also be encrypted, or packed in a way that Python has not
+    except OSError as error:
+        raise disk_failure(target, error) from error
+    return ""
 
 
 def write_wacz(  # noqa: PLR0917

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from larm.building.start_folders import is_in_place
+from larm.building.start_urls import ARCHIVE
 from larm.building.state import QUEUES
 from larm.config import Config
 from larm.errors import ConfigError, UsageError
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from larm.archive.catalogue import Catalogue
     from larm.building.ground import Ground
 
-_ARCHIVE = re.compile(r".*\.w?arc(?:\.gz|\.zst)?", re.IGNORECASE)
 _BESIDE = re.compile(r"(?:.*\.(?:cdxj?|idx)(?:\.gz)?|\..*)", re.IGNORECASE)
 _AT_A_TIME = 1_000  # pages of a host: a file is no server that could be busy
 
@@ -113,7 +113,7 @@ def archive_scope(settings: Config) -> Filter:
 
 
 def _is_archive(start: str) -> bool:
-    return start.startswith(FILES) and _ARCHIVE.fullmatch(start) is not None
+    return start.startswith(FILES) and ARCHIVE.fullmatch(start) is not None
 
 
 def _files(start: str) -> list[str]:
@@ -123,6 +123,6 @@ def _files(start: str) -> list[str]:
     if not path.is_dir():
         return [start] if _is_archive(start) else []
     names = [each for each in sorted(path.iterdir()) if not _BESIDE.fullmatch(each.name)]
-    if not names or not all(each.is_file() and _ARCHIVE.fullmatch(each.name) for each in names):
+    if not names or not all(each.is_file() and ARCHIVE.fullmatch(each.name) for each in names):
         return []
     return [file_url(str(each)) for each in names]

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -28,7 +29,8 @@ _PATH = re.compile(r"/(?!/)|\.{1,2}(?:/|$)|~/")
 _HOST = re.compile(r"[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?::\d+)?(?:[/?#]|$)", re.IGNORECASE)
 _PORT = re.compile(r"[\w.-]+:\d+(?:[/?#]|$)")
 _FILE = re.compile(r"@")
-_ARCHIVE = re.compile(r"[^\0]*\.w?arc(?:\.gz|\.zst)?", re.IGNORECASE)  # there is no top-level domain of such a name
+ARCHIVE: Final = re.compile(r"[^\0]*\.(?:w?arc(?:\.gz|\.zst)?|wacz)", re.IGNORECASE)
+"""Names of archives; there is no top-level domain of such a name."""
 _SPACE = re.compile(r"[ \t]+")
 _WORD = re.compile(r"host|below|domain|(?:include|exclude)=.+")
 _LIKE_A_WORD = re.compile(rf"{_WORD.pattern}|[a-z_]+=.*")
@@ -99,7 +101,7 @@ def address(text: str, base: Path = Path()) -> str:
     if _SCHEME.match(text):
         return text
     explicit = _PATH.match(text) is not None
-    archive = _ARCHIVE.fullmatch(text) is not None and os.path.isfile(base / text)
+    archive = ARCHIVE.fullmatch(text) is not None and os.path.isfile(base / text)
     if not explicit and not archive and (not text or text.startswith("//") or _HOST.match(text)):
         return text
     try:

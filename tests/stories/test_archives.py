@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import shutil
+import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -143,6 +144,35 @@ def test_one_that_was_compressed_as_a_whole(live: Path, tmp_path: Path) -> None:
     whole.write_bytes(gzip.compress(gzip.decompress(file.read_bytes())))
     run_crawl(tmp_path / "again", whole.as_uri())
     assert pages(tmp_path / "again") == pages(live)
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_a_wacz_file(live: Path, tmp_path: Path, *, mixed: bool) -> None:
+    """That of larm, and one with several WARC files, of which one is not packed."""
+    target = tmp_path / "a.WACZ"
+    assert cli.run(["warc", "export", "--dir", str(live), "--output", str(tmp_path / "a.wacz")]) == 0
+    (tmp_path / "a.wacz").rename(target)
+    if mixed:
+        (file,) = (live / "warc").glob("*.warc.gz")
+        records = Records(gzip_member)
+        other = records.response(exchange("http://other.org/", b"<p>another one")).member
+        with zipfile.ZipFile(target, "w") as archive:
+            archive.write(file, "archive/one.warc.gz")
+            archive.writestr("archive/two.warc", gzip.decompress(other))
+            archive.writestr("indexes/index.cdx.gz", gzip.compress(b"nothing"))
+    run_crawl(tmp_path / "again", target.as_uri())
+    found = pages(tmp_path / "again")
+    assert (found.pop("http://other.org/", None) is not None) is mixed
+    assert found == pages(live)
+
+
+def test_a_wacz_file_that_was_cut_off_is_told(live: Path, tmp_path: Path) -> None:
+    target = tmp_path / "a.wacz"
+    assert cli.run(["warc", "export", "--dir", str(live), "--output", str(target)]) == 0
+    target.write_bytes(target.read_bytes()[:-100])
+    run = run_crawl(tmp_path / "again", target.as_uri())
+    assert "no WARC record in it" in str(run.ending.error)
+    assert ["File is not a zip file" in line for line in lines(tmp_path / "again", "archive")] == [True]
 
 
 def test_what_is_no_archive_is_refused(web: SyntheticWeb, tmp_path: Path) -> None:
