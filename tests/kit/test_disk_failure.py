@@ -51,8 +51,8 @@ def test_where_no_file_can_be_opened_sqlite_is_not_believed(tmp_path: Path) -> N
 
 def test_a_path_that_is_longer_than_sqlite_takes(tmp_path: Path) -> None:
     """It says that it can't open the file, as where its permissions are wrong."""
-    folder = tmp_path / ("d" * 200)
-    folder.mkdir()
+    folder = tmp_path / ("d" * 150) / ("e" * 150)  # each part of a path has at most 255
+    folder.mkdir(parents=True)
     rest = 504 - len(f"{folder}/")
     with closing(sqlite3.connect(folder / ("f" * rest))) as database:
         database.execute("CREATE TABLE a (b)")

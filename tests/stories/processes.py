@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,6 +60,13 @@ class Process:
     def signal(self, number: int) -> None:
         """Any thread."""
         self._popen.send_signal(number)
+
+    def stop(self, number: int) -> None:
+        """Send it that signal, and wait for its end, while `end` is called elsewhere. Any thread: that of a web, which answers
+        nobody meanwhile."""
+        self._popen.send_signal(number)
+        with suppress(subprocess.TimeoutExpired):  # `end` says so
+            self._popen.wait(DEADLINE)
 
     def wait_for_line(self, text: str) -> str:
         """Read stderr up to a line that has the text. (The lines before it are gone then.)"""

@@ -22,10 +22,13 @@ def crawl(web: RandomWeb, directory: Path, **settings: object) -> list[str]:
 
 
 def stopped(web: RandomWeb, directory: Path, number: int, after: int) -> Said:
-    """Run the crawl and send the signal when so many requests have come."""
+    """Run the crawl and send the signal when so many requests have come; none is answered any more, however late it arrives.
+
+    Fetchers read what they have fetched before they ask for more: a process that does may not have begun by then.
+    """
     log = watch(web)
-    with Process(*crawl(web, directory)) as process:
-        log.at(after, lambda: process.signal(number))
+    with Process(*crawl(web, directory, processing__processes=0)) as process:
+        log.at(after, lambda: process.stop(number))
         return process.end()
 
 
