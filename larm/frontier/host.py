@@ -3,8 +3,6 @@
 Guarded by the lock of the `HostBook` that holds it. Times are `Clock.monotonic` seconds, except where it says wall time.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import msgspec

@@ -5,8 +5,6 @@ links from other domains have won for it (WIN). ``WSEEN - WIN`` on a logarithmic
 The bands take turns, so a domain of a million pages gets as much as all domains of a thousand pages, and no more.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Sequence

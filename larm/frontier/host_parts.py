@@ -5,8 +5,6 @@
 that was asked for. What was seen and is in neither (forbidden by robots.txt, say) would be refused again. `End` is the last.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TypeVar

@@ -3,8 +3,6 @@
 Belongs to the `HostBook`, by whose lock it is guarded; it keeps none of what it makes.
 """
 
-from __future__ import annotations
-
 import secrets
 
 import msgspec

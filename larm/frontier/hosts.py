@@ -8,8 +8,6 @@ written it as it is; what is read back from its row is then the same.
 is held. Whoever is about to work on many hosts calls `warm` before it takes the lock, so that the disk is asked once.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator

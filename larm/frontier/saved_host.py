@@ -5,8 +5,6 @@ show it had nobody set it. A clock that was set back, or far ahead, between two 
 than was left at the cut, nor longer than `LONGEST_WAIT`.
 """
 
-from __future__ import annotations
-
 import msgspec
 
 from larm.frontier.banded_queue import BandedQueue

@@ -1,7 +1,5 @@
 """Tables that keep the entries that were used last."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeVar
 

@@ -5,8 +5,6 @@ the pages may be new and the histories of pages not. Names say nothing of it, so
 them. A parameter is taken for a choice until it has had too many: what was learned by then of these is little.
 """
 
-from __future__ import annotations
-
 import re
 
 from larm.model.url_shape import Parts, Pattern, chosen_pattern, generalised, number_of

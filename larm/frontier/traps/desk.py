@@ -11,8 +11,6 @@ All of it is part of the host's record, so it has the record's bounds and its pl
 `pull` on the main thread at the start, `explain` and `left` on any; records are guarded by the book's lock.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from heapq import nlargest

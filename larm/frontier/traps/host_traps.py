@@ -5,8 +5,6 @@ Part of the host's record, and guarded like it. A page speaks against the patter
 an order, not a verdict: what it holds back is asked for later, see `larm.frontier.traps.rounds`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile

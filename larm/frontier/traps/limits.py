@@ -1,7 +1,5 @@
 """HostLimits: how many addresses a host has had, against what no real site needs. Plain state of its record."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from larm.config import TrapsFilter as Settings

@@ -7,8 +7,6 @@ are as a rule. What changes so little may be a day of the weather all the same: 
 is closed, but the others are held back for it only where the texts are the same, and a parameter is all that differs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import combinations
 from statistics import median_low

@@ -3,8 +3,6 @@
 Plain state of `HostTraps`, guarded like it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import IntEnum
 

@@ -1,7 +1,5 @@
 """What was held back by rules that are others now, or by a pattern that is reopened, goes on. Pure; under the book's lock."""
 
-from __future__ import annotations
-
 from larm.config import TrapsFilter as Settings
 from larm.frontier.traps.host_traps import HostTraps
 from larm.frontier.traps.records import PatternRecord, State

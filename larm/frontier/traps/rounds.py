@@ -23,8 +23,6 @@ asked for in the order in which they were found, `_PART` at a time, and what the
 - Where nothing is left, the pattern opens.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import msgspec

@@ -1,7 +1,5 @@
 """The row of a host's traps in the checkpoint, as bytes and back. Pure."""
 
-from __future__ import annotations
-
 import msgspec
 
 from larm.frontier.queue_row import EMPTY, QueueRow

@@ -1,7 +1,5 @@
 """What people are told of what a host holds back. Pure; the lock of the `HostBook` is held."""
 
-from __future__ import annotations
-
 from larm.frontier.host import Host
 from larm.frontier.traps.records import PatternRecord, State
 from larm.model.left import HostLeft, PatternLeft

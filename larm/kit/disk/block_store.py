@@ -4,8 +4,6 @@ One database in one directory, see `larm.kit.disk.bytes_cache`. Used on all thre
 StorageError.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
