@@ -46,7 +46,6 @@ class Reporter:
         self._rates = Rates(SAMPLES)
         self._log_size = log_size
         self._log = LogFile(directory / "logs" / LOG, thread_log.header(clock.wall(), 0.0))
-        self._log.flush()
 
     def tick(self, waits: Sequence[str] = ()) -> Snapshot:
         """Take the figures, write them to both files. Raises StorageError where the disk does not take them.

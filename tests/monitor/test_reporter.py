@@ -13,6 +13,7 @@ from larm.monitor.history import history
 from larm.monitor.reporter import Reporter
 from larm.monitor.snapshot import Snapshot, ThreadFigures
 from larm.testing.clock import FakeClock
+from larm.testing.faults import FaultyDisk
 
 LARM_COLUMNS = (
     "time;overallBytesRead;overallTasksRun;urlsQueued;urlsWaiting;isWorkingOnMessage;urlsScopeFiltered;urlsVisitedFiltered;"
@@ -161,6 +162,14 @@ def test_a_directory_that_takes_no_file_is_a_storage_error(clock: FakeClock, tmp
     (tmp_path / "logs").write_text("a file")
     with pytest.raises(StorageError, match="logs"):
         reporter(clock, tmp_path)
+
+
+def test_nothing_is_written_before_the_first_tick(clock: FakeClock, tmp_path: Path) -> None:
+    """Or nobody would have the reporter, and close its log, where that fails."""
+    with FaultyDisk(tmp_path) as disk:
+        monitor = reporter(clock, tmp_path)
+    assert not [site for site in disk.sites if site.startswith("write")]
+    monitor.close()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
