@@ -12,6 +12,7 @@ import msgspec
 
 from larm.building.start_urls import may_be_start, read_starts, with_starts
 from larm.cli.call import Call, with_call
+from larm.cli.elsewhere import CRAWL
 from larm.cli.options import LarmCommand, config_options, directory_option, effective
 from larm.cli.running import run
 from larm.cli.terminal import complain, is_terminal, say
@@ -58,7 +59,7 @@ _SECTIONS = {
 """Of ``larm crawl --help``."""
 
 
-@click.command(cls=LarmCommand, sections=_SECTIONS)
+@click.command(cls=LarmCommand, sections=_SECTIONS, elsewhere=CRAWL)
 @click.argument("words", nargs=-1, metavar="[URL|PATH|@FILE]...")
 @click.option(
     "-start",

@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from larm.cli.call import Call
+from larm.cli.elsewhere import COMMANDS
 from larm.config import CONFIG_FILE, Config, load, own_modules
 from larm.errors import UsageError
 from larm.kit.disk.files import is_there
@@ -31,22 +33,39 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class _Spelling(click.Command):
     """Refuses an option that is none, before click takes it for a cluster of short ones."""
 
+    elsewhere: Mapping[str, str] = MappingProxyType({})
+    """Options of other programs, and what is meant by them here."""
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         misspelt = _misspelt(self.get_params(ctx), args, stop_at_word=isinstance(self, click.Group))
         if misspelt:
-            raise no_such_option(self, ctx, misspelt)
+            raise self._of_others(misspelt, ctx) or no_such_option(self, ctx, misspelt)
         try:
             return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            raise self._of_others(error.option_name, ctx) or error from error
         except click.UsageError as error:
             error.ctx = error.ctx or ctx  # click's parser does not say whose option lacks an argument
             raise
+
+    def _of_others(self, option: str, ctx: click.Context) -> click.UsageError | None:
+        """The near names that click proposes would be ``--fresh`` for ``--resume``."""
+        meant = self.elsewhere.get(option)
+        return click.UsageError(f"No such option {option}; for that larm has {meant}", ctx) if meant else None
 
 
 class LarmCommand(_Spelling):
     """A command with LARM's kind of options. Where it has many, ``sections`` are headings, and the parameters below each."""
 
-    def __init__(self, *args: Any, sections: Mapping[str, Sequence[str]] | None = None, **settings: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        sections: Mapping[str, Sequence[str]] | None = None,
+        elsewhere: Mapping[str, str] = MappingProxyType({}),
+        **settings: Any,
+    ) -> None:
         super().__init__(*args, **settings)
+        self.elsewhere = elsewhere
         self.params.append(_verbose())
         self._sections = sections or {}
 
@@ -71,17 +90,6 @@ _GROUPS = {
 """All commands, as ``larm --help`` shows them."""
 _MODULES = {name: name for names in _GROUPS.values() for name in names} | {"cat": "lookup", "why": "lookup", "help": "manual"}
 """Of each command the module in ``larm.cli``."""
-
-
-_ELSEWHERE = {
-    "resume": "crawl", "continue": "crawl", "run": "crawl", "start": "crawl",
-    "stop": "ctl stop", "pause": "ctl pause", "status": "ctl status", "list": "export",
-    "fetch": "cat", "shell": "cat", "view": "cat", "urltest": "why --scope", "readdb": "why",
-    "inject": "crawl @FILE", "generate": "crawl", "parse": "reindex", "index": "reindex",
-    "validate": "check", "settings": "check", "config": "check", "startproject": "init",
-    "delete": "forget", "remove": "forget", "dump": "export", "man": "help", "manual": "help",
-}  # fmt: skip
-"""What others call what larm has: wget2, Scrapy, Nutch, Heritrix, YaCy, Elastic's crawler."""
 
 
 class Commands(Mapping[str, click.Command]):
@@ -113,7 +121,7 @@ class Program(LarmGroup):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """Who types what another program calls it, or an address alone, is told what to type."""
         name = args[0]
-        meant = f"crawl {name}" if "://" in name else _ELSEWHERE.get(name)
+        meant = f"crawl {name}" if "://" in name else COMMANDS.get(name)
         if meant is not None and name not in self.commands:
             ctx.fail(f"No such command {name!r}. Did you mean 'larm {meant}'?")
         return super().resolve_command(ctx, args)

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import pytest
 
-from larm.cli import options
+from larm.cli import elsewhere
 from larm.cli.options import Commands
 from tests.cli.conftest import FakeWiring, Larm
 
@@ -172,8 +172,29 @@ def test_what_other_programs_call_a_command_leads_to_ours(larm: Larm, name: str,
 
 
 def test_no_command_is_hidden_by_what_others_call_it() -> None:
-    assert not set(options._ELSEWHERE) & set(Commands())
-    assert {command.split()[0] for command in options._ELSEWHERE.values()} <= set(Commands())
+    assert not set(elsewhere.COMMANDS) & set(Commands())
+    assert {command.split()[0] for command in elsewhere.COMMANDS.values()} <= set(Commands())
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("--resume", "the same command again, which goes on"),
+        ("-np", "--below"),
+        ("--level=2", "--max-depth"),
+        ("-l", "--max-depth"),
+    ],
+)
+def test_what_other_programs_call_an_option_leads_to_ours(larm: Larm, given: str, meant: str) -> None:
+    """For ``--resume`` click would propose ``--fresh``, which forgets the crawl."""
+    said = f"larm: No such option {given.partition('=')[0]}; for that larm has {meant} ('larm crawl -?' lists the options)\n"
+    assert larm("crawl", URL, given) == (2, "", said)
+
+
+def test_no_option_is_hidden_by_what_others_call_it() -> None:
+    ours = {name for each in Commands()["crawl"].params for name in each.opts}
+    assert not set(elsewhere.CRAWL) & ours
+    assert {meant for meant in elsewhere.CRAWL.values() if meant.startswith("--")} <= ours
 
 
 def test_without_a_command_there_is_help_and_an_error(larm: Larm) -> None:
