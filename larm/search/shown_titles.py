@@ -11,7 +11,7 @@ from larm.index import fields
 from larm.index.reader import IndexReader
 from larm.index.tree import All, In, Meta, Node, Word
 
-_PARTED = re.compile(r"\s+(?:[-\u2010-\u2015|\u00b7\u2022\u00bb\u00ab:~]|::)\s+|(?<=\w):\s+|\s+(?=\([^()]+\)$)")
+_PARTED = re.compile(r"\s+(?:--|[-\u2010-\u2015|\u00b7\u2022\u00bb\u00ab:~]|::)\s+|(?<=\w):\s+|\s+(?=\([^()]+\)$)")
 _LEAST = 10
 """Pages with such a title: of fewer, nobody knows what is the site's and what is theirs."""
 _SHARE = 0.5

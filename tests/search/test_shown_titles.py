@@ -33,7 +33,15 @@ def shown(found: IndexSearcher) -> set[str]:
 
 @pytest.mark.parametrize(
     "title",
-    ["{} — All Trees", "{} | All Trees", "All Trees: {}", "All Trees :: {}", "{} - Leaves - All Trees", "{} (All Trees)"],
+    [
+        "{} — All Trees",
+        "{} | All Trees",
+        "All Trees: {}",
+        "All Trees :: {}",
+        "All Trees -- {}",
+        "{} - Leaves - All Trees",
+        "{} (All Trees)",
+    ],
 )
 def test_the_name_of_the_site_is_left_out(title: str, tmp_path: Path) -> None:
     found = searcher(tmp_path, *(("a.org", title.format(name)) for name in NAMES))
