@@ -43,6 +43,7 @@ _SILENT = {100: "a header of more than 100 KB"}  # CURLE_TOO_LARGE, which pycurl
 _WHO_ASKS = ("alert certificate required", "alert handshake failure", "alert bad certificate")
 """What servers of TLS say that want a certificate, the second one also for other reasons."""
 _NOT_HTTP = ("response headers", "hunk", "HTTP/")  # E_RECV_ERROR is also endless headers and chunks that are none
+_TAIL = 100  # bytes of a page, in which its end tag is
 _BROKE_OFF = (pycurl.E_PARTIAL_FILE, pycurl.E_RECV_ERROR)
 """In the middle of a body: it is shorter than it should be; the connection was reset, or TLS ended without saying so."""
 
@@ -98,7 +99,12 @@ def _has_page(status: int, headers: Mapping[str, str]) -> bool:
 def _is_all_there_is(ending: Ending) -> bool:
     """Whether what came of a page that broke off is all that will come; browsers show that. What is no HTTP is no page."""
     broke_off = ending.error in _BROKE_OFF and _reason(ending) is FailReason.DROPPED
-    return ending.last and broke_off and bool(ending.body)
+    return broke_off and bool(ending.body) and (ending.last or _is_whole(ending))
+
+
+def _is_whole(ending: Ending) -> bool:
+    """The last tag of a page came, so only its length is wrong, or TLS ends without a word: another try would end so, too."""
+    return ending.body[-_TAIL:].rstrip().lower().endswith(b"</html>")
 
 
 def _fetched(status: int, headers: dict[str, str], ending: Ending) -> Fetched | Failed:
@@ -111,7 +117,9 @@ def _fetched(status: int, headers: dict[str, str], ending: Ending) -> Fetched | 
             body, truncated, flaw = decode(headers["content-encoding"], raw, ending.limit, cut=ending.stopped)
         except CantDecode as error:
             return Failed(FailReason.CONTENT, one_line(str(error)), ending.timing)
-    if ending.error and not ending.stopped and body == raw:  # nothing was packed, whose end would tell
+    if (
+        ending.error and not ending.stopped and body == raw and not _is_whole(ending)
+    ):  # nothing was packed, whose end would tell
         truncated, flaw = True, one_line(ending.message)
     return Fetched(status, headers, body, ending.timing, truncated, flaw)
 

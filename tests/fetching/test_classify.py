@@ -90,6 +90,20 @@ def test_what_is_no_http_or_too_slow_is_no_page(error: int, message: str) -> Non
     assert isinstance(ended(200, body=b"words", last=True, error=error, message=message), Failed)
 
 
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (pycurl.E_PARTIAL_FILE, "end of response with 9 bytes missing"),
+        (pycurl.E_RECV_ERROR, "OpenSSL SSL_read: unexpected eof while reading, errno 0"),
+    ],
+)
+def test_a_page_with_its_end_tag_is_whole_whatever_its_length(error: int, message: str) -> None:
+    """Each page of such a server was asked for three times, and again by each run."""
+    body = b"<html>words</HTML>\r\n\n"
+    assert ended(200, body=body, error=error, message=message) == Fetched(200, {}, body, TIMING)
+    assert isinstance(ended(200, body=body + b"<!-- by", error=error, message=message), Failed)
+
+
 def test_how_to_trust_a_certificate_is_said_where_that_is_what_is_wrong() -> None:
     """Not where who listens there speaks no TLS: no setting helps then."""
     for error, helps in ((pycurl.E_PEER_FAILED_VERIFICATION, True), (pycurl.E_SSL_CONNECT_ERROR, False)):
