@@ -22,7 +22,7 @@ from larm.processing.apart.protocol import EPUB, KINDS, OPEN, PDF, SHEET, SLIDES
 from larm.processing.apart.reader import DocumentReader
 from larm.processing.by_mime import ByMime, processors
 from larm.testing.fakes import message, page
-from tests.processing.office_files import docx, epub, ods, odt, pdf, pptx, xlsx, zipped
+from tests.processing.office_files import docx, epub, ods, odt, pdf, pptx, unzipped, xlsx, zipped
 from tests.processing.pages import PAGE, normalizer
 
 
@@ -93,6 +93,18 @@ def test_docx(by_mime: ByMime) -> None:
     assert found.headings == ("Überschrift",)
     assert links(found) == [("/linked", "a link"), ("/field", "a field")]
     assert found.warnings == ()
+
+
+def test_links_of_formulas(by_mime: ByMime) -> None:
+    """Excel has calculated the first one; who writes tables by a program leaves that to it."""
+    cells = (
+        "<c t='str'><f>HYPERLINK(&quot;http://a.localhost/one&quot;,A1)</f><v>Apples</v></c>"
+        "<c><f>IF(A1, hyperlink( &quot;http://a.localhost/two&quot; , &quot;Pears&quot;))</f></c><c><f>SUM(A1:A3)</f></c>"
+    )
+    parts = unzipped(xlsx()) | {"xl/worksheets/sheet2.xml": f"<worksheet><row>{cells}</row></worksheet>"}
+    found = read(by_mime, zipped(parts))
+    assert found.text.endswith("Second Apples Pears")
+    assert links(found) == [("/shop", "the shop"), ("/one", "Apples"), ("/two", "Pears")]
 
 
 def test_xlsx(by_mime: ByMime) -> None:

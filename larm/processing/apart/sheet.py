@@ -53,6 +53,8 @@ def date_of(value: str, since_1904: bool) -> str:
 
 
 _SINCE_1904 = re.compile(r"date1904=[\"'](?:1|true)")
+_LINK = re.compile(r"\bHYPERLINK\(\s*\"([^\"]+)\"(?:\s*[,;]\s*\"([^\"]*)\")?", re.IGNORECASE)
+"""In a formula: an address and what is shown, which a program that does not calculate leaves to Excel."""
 _LOOK = 1_000
 """Rows between two looks at the clock."""
 
@@ -119,19 +121,25 @@ def _shared(tokens: XmlTokens, whole: str = "si") -> list[str]:
 def _read_sheet(tokens: XmlTokens, relations: dict[str, str], book: _Book, budget: Budget) -> None:
     row: list[str] = []
     cell: dict[str, str] = {}
-    value, inside, rows = "", False, 0
+    value, formula, inside, rows = "", "", "", 0
     for kind, name, rest in tokens:
         tag = local(name)
         if kind == TEXT:
-            if inside:
+            if inside == "f":
+                formula += rest
+            elif inside:
                 value += rest
-        elif tag in ("v", "t"):
-            inside = kind == START
+        elif tag in ("v", "t", "f"):
+            inside = tag if kind == START else ""
         elif tag == "c" and kind == START:
-            cell, value = tokens.attributes(rest), ""
+            cell, value, formula = tokens.attributes(rest), "", ""
         elif tag == "c":
-            if value:
-                row.append(_shown(cell, value, book))
+            shown = _shown(cell, value, book) if value else ""
+            if link := _LINK.search(formula):
+                shown = shown or link[2] or ""
+                budget.link(link[1], shown)
+            if shown:
+                row.append(shown)
         elif tag == "row" and kind == END:
             budget.text("\t".join(row) + "\n" * bool(row))
             row, rows = [], rows + 1
