@@ -114,6 +114,16 @@ def test_the_stored_copy(server: Served, harbour: Path) -> None:
         assert server.get("/copy/original", params=wrong).status_code == 404
 
 
+def test_a_title_without_an_end_is_cut(start: Start, tmp_path: Path) -> None:
+    """Some pages have all of their text in it, as what should end it is misspelt."""
+    crawled(tmp_path, {"/": ("word " * 20_000, "A ferry.")})
+    server = start(tmp_path)
+    hit = server.get("/api/v1/search", params={"q": "ferry"}).json()["hits"][0]
+    assert len(hit["title"]) > 50_000
+    answer = server.get("/copy", params={"in": tmp_path.name, "url": hit["url"]})
+    assert answer.text.partition("Its text")[0].count("word word") < 400
+
+
 def test_the_stored_copy_of_a_page_of_an_archive(start: Start, tmp_path: Path) -> None:
     """A crawl of WARC files keeps pages as any other does; what is nowhere on the web can be read."""
     made = Records(gzip_member)
