@@ -14,8 +14,8 @@ from fastwarc.warc import resource, response, revisit
 
 from larm.archive.answers import Answer
 from larm.archive.arc import convert, is_arc
-from larm.archive.scanning import Record, is_by_record, not_an_archive, scan, unpack
-from larm.archive.wacz import is_wacz, unpack_wacz
+from larm.archive.scanning import Record, is_by_record, is_wacz, not_an_archive, scan, unpack
+from larm.archive.wacz import unpack_wacz
 from larm.kit.disk.record_table import RecordTable
 from larm.model.crawl_hash import digest
 from larm.model.message import URLMessage

@@ -13,7 +13,7 @@ from larm.archive.answers import is_chunked, parted
 from larm.archive.arc import is_arc, scan_arc
 from larm.archive.cdxj import Capture, cdxj_line
 from larm.archive.records import FIELDS_TYPE, digest_text, payload_digest
-from larm.archive.scanning import Damaged, Record, is_by_record, is_packed, not_an_archive, scan
+from larm.archive.scanning import Damaged, Record, is_by_record, is_packed, is_wacz, not_an_archive, scan
 from larm.errors import StorageError
 from larm.fetching.headers import parse_headers
 
@@ -34,6 +34,7 @@ class Checked(msgspec.Struct, frozen=True):
 
 def index_lines(path: Path, damaged: Damaged) -> list[str]:
     """All lines, sorted. Raises StorageError, also for a file that can't be read by record."""
+    _refuse_wacz(path)
     arc = is_arc(path)
     if not arc and not is_by_record(path):
         raise StorageError(f"{path}: it was compressed as a whole: no index can lead into it; 'warcio recompress' mends that")
@@ -41,8 +42,16 @@ def index_lines(path: Path, damaged: Damaged) -> list[str]:
     return sorted(cdxj_line(capture) for record, end in records if (capture := _capture(path, record, end)))
 
 
+def _refuse_wacz(path: Path) -> None:
+    if is_wacz(path):
+        raise StorageError(
+            f"{path}: a WACZ file, which has an index of its own: unzip it, and name the WARC files in its archive/"
+        )
+
+
 def check(path: Path, damaged: Damaged) -> Checked:
     """Read all of it. Raises StorageError where there is no record."""
+    _refuse_wacz(path)
     kinds: Counter[str] = Counter()
     digests = lost = 0
 

@@ -102,6 +102,15 @@ def is_by_record(path: Path) -> bool:
         return True
 
 
+def is_wacz(path: Path) -> bool:
+    """Whether it is a ZIP file, which no WARC file begins as. False for one that can't be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(4) == b"PK\x03\x04"
+    except OSError:
+        return False
+
+
 def unpack(path: Path, target: Path) -> str:
     """Undo that a file was compressed as a whole; what is wrong with it, if anything is. Raises StorageError."""
     with disk_failures(target), gzip.open(path) as packed, target.open("wb") as file:

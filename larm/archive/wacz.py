@@ -28,15 +28,6 @@ _BLOCK = 1_000_000
 _WARC = re.compile(r"archive/[^/]+\.warc(\.gz)?", re.IGNORECASE)
 
 
-def is_wacz(path: Path) -> bool:
-    """Whether it is a ZIP file, which no WARC file begins as. False for one that can't be read."""
-    try:
-        with path.open("rb") as file:
-            return file.read(4) == b"PK\x03\x04"
-    except OSError:
-        return False
-
-
 def unpack_wacz(path: Path, target: Path) -> str:
     """Make one WARC file of those in it, one behind the other; what is wrong with it, if anything is. Raises StorageError."""
     try:

@@ -166,6 +166,17 @@ def test_a_wacz_file(live: Path, tmp_path: Path, *, mixed: bool) -> None:
     assert found == pages(live)
 
 
+@pytest.mark.parametrize("command", ["index", "verify"])
+def test_what_is_for_warc_files_says_what_to_do_with_wacz(
+    live: Path, tmp_path: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "a.wacz"
+    assert cli.run(["warc", "export", "--dir", str(live), "--output", str(target)]) == 0
+    capsys.readouterr()
+    assert cli.run(["warc", command, str(target)]) == 3
+    assert capsys.readouterr().err.startswith(f"larm: {target}: a WACZ file, which has an index of its own: unzip it, ")
+
+
 def test_a_wacz_file_that_was_cut_off_is_told(live: Path, tmp_path: Path) -> None:
     target = tmp_path / "a.wacz"
     assert cli.run(["warc", "export", "--dir", str(live), "--output", str(target)]) == 0
