@@ -48,6 +48,13 @@ def test_only_of_web_pages() -> None:
     assert address(*parts, body="goes out, goes out") == ""
 
 
+def test_headings_are_looked_for_as_the_index_writes_them() -> None:
+    """Of full width; with letters and accents as one character."""
+    for heading, written in (("ﾌｧｲﾙ", "ファイル"), ("Cafe\u0301", "Café")):
+        body = f"\n{written}\nsome words"
+        assert section_at(sections((heading,), ("place",)), body, len(body) - 1) == "place"
+
+
 def test_it_leads_to_the_section_too() -> None:
     """Of the last heading before it that has an address; a list of contents at the top has the same lines."""
     body = "Contents\nEbb\nFlood\nEbb\nThe sea falls.\nFlood\nThe sea rises.\nNotes\nIt is salt."
