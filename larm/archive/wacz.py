@@ -5,6 +5,7 @@ Written by ``larm warc export``; `unpack_wacz` takes the archive out of any, for
 WARC files are stored in it as they are, so that a reader can ask for a part of them. By WACZ 1.1.1.
 """
 
+import errno
 import gzip
 import hashlib
 import heapq
@@ -12,7 +13,6 @@ import json
 import re
 import shutil
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -38,10 +38,10 @@ def unpack_wacz(path: Path, target: Path) -> str:
                 with archive.open(found[0]) as stored:
                     packed = plain and found[1]
                     shutil.copyfileobj(gzip.GzipFile(fileobj=stored) if packed else stored, out, _BLOCK)
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError, gzip.BadGzipFile, zlib.error) as error:
-        return str(error)  # it may also be encrypted, or packed in a way that Python has not
-    except OSError as error:
-        raise disk_failure(target, error) from error
+    except Exception as error:  # what unpacks raises what it likes; it may also be encrypted, or packed in an unknown way
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):  # these: a stream or a place that is none
+            raise disk_failure(target, error) from error
+        return str(error) or "it breaks off"
     return ""
 
 
