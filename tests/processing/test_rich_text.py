@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from larm.model.cuts import DOCUMENTS, TEXT
+from larm.processing.apart import rich_text
 from larm.processing.apart.child import found_in
 from larm.processing.apart.protocol import RTF, Found, Request
 from larm.processing.mime import mime_of
@@ -69,6 +70,22 @@ def test_it_is_bounded() -> None:
     deep = read(b"words" + b"{" * 20_000)
     why = "ValueError: more than 10000 groups stand in each other"
     assert (deep.text, deep.failed, deep.warnings) == ("words", False, (why,))
+
+
+@pytest.mark.parametrize("end", [b"", b"}" * 2_000])
+def test_results_of_fields_in_each_other_are_not_read_again_for_each(monkeypatch: pytest.MonkeyPatch, end: bytes) -> None:
+    """9,000 of them took a minute and a half, most of it behind the last look at the clock."""
+    handed, link = [0], rich_text._Reader._link
+
+    def count(reader: rich_text._Reader, anchor: str) -> None:
+        handed[0] += len(anchor)
+        link(reader, anchor)
+
+    monkeypatch.setattr(rich_text._Reader, "_link", count)
+    field = rb'{\field{\*\fldinst HYPERLINK "http://a.test/"}'
+    found = read(rb"{\fldrslt a" * 1_000 + field + rb"{\fldrslt a" * 999 + rb"x\~" * 100 + end)
+    assert handed[0] <= len(found.text)
+    assert [address for address, _ in found.links] == ["http://a.test/"]
 
 
 PIECES = rb"{ } \* \fldinst \fldrslt \u1 \bin9 \footnote \par \'e4 \info \title a".split()

@@ -171,7 +171,7 @@ class _Reader:
             return
         place, out, anchor = self._place, self._out, self._anchor
         self._place, self._out, self._codec, self._skipped, self._anchor = self._groups.pop()
-        if anchor != self._anchor:
+        if self._address and anchor != self._anchor:
             self._link("".join(out[anchor:]))
         if out is self._out:
             return
