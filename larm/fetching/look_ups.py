@@ -28,6 +28,7 @@ _IDLE = 5.0
 _REMEMBERED = 20_000
 """Hosts that were looked up last: some 8 MB. Others are asked for again."""
 _NAMED = re.compile(r"https?://([a-z0-9._-]{1,253})(?::[0-9]{1,5})?/", re.IGNORECASE)
+_WITHOUT_DNS = (".localhost", ".onion")
 FAMILIES = {"any": socket.AF_UNSPEC, "4": socket.AF_INET, "6": socket.AF_INET6}
 """Of the addresses that are asked for, by ``fetch.ip``."""
 
@@ -63,10 +64,10 @@ def addresses_of(host: str, family: int = socket.AF_UNSPEC) -> list[str]:
 
 def name_in(url: str) -> str:
     """The host name in an address that DNS must be asked for; empty: it is an IP address, or nonsense that libcurl refuses, or
-    libcurl knows it without DNS (RFC 6761 6.3)."""
+    libcurl knows it without DNS (RFC 6761 6.3), or refuses it, as DNS must not be asked for it (RFC 7686 2)."""
     found = _NAMED.match(url) if len(url) <= MAX_CHARACTERS and "\0" not in url else None
     host = found[1].rstrip(".") if found else ""
-    known = host == "localhost" or host.endswith(".localhost") or (host[-1:].isdigit() and address_of(host) is not None)
+    known = f".{host}".lower().endswith(_WITHOUT_DNS) or (host[-1:].isdigit() and address_of(host) is not None)
     return "" if known else host
 
 
@@ -104,15 +105,15 @@ class LookUps:
             return found if self._clock.monotonic() < until else None
 
     def ask(self, host: str, answer: Callable[[LookUp, Found], object]) -> LookUp:
-        """Returns at once; ``answer`` is called on another thread."""
+        """Returns at once; ``answer`` is called on another thread, on this one only where none may be started."""
         asked = LookUp(host, answer)
         with self._bell:
             self._waiting.append(asked)
             if len(self._waiting) <= self._idle:
                 self._bell.notify()
-            elif self._threads < self._most:
-                self._threads += 1
-                self._workers.start(f"larm-dns-{self._threads}", self._work)
+            elif self._threads < self._most and not self._begin_locked() and not self._threads:
+                self._waiting.remove(asked)
+                answer(asked, Found((), FailReason.DROPPED, f"{host} could not be looked up: no thread may be started"))
         return asked
 
     @property
@@ -131,6 +132,15 @@ class LookUps:
             self._closed = True
             self._waiting.clear()
             self._bell.notify_all()
+
+    def _begin_locked(self) -> bool:
+        """One more thread; False: the system allows none, so those there are do the work."""
+        try:
+            self._workers.start(f"larm-dns-{self._threads + 1}", self._work)
+        except RuntimeError:
+            return False
+        self._threads += 1
+        return True
 
     def _work(self) -> None:
         while (asked := self._next()) is not None:

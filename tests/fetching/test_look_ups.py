@@ -183,6 +183,10 @@ def test_a_name_that_hangs_for_too_long_is_given_up_and_may_be_asked_again(
         ("http://[::1]:80/", ""),
         ("http://a.localhost/", ""),
         ("http://localhost./", ""),
+        ("http://www.Localhost/", ""),
+        ("http://abc.onion/", ""),
+        ("https://www.ABC.Onion.:8443/", ""),
+        ("http://myonion/", "myonion"),
         ("ftp://example.org/", ""),
         ("http://a b/", ""),
         (f"http://{'a' * 254}/", ""),
@@ -194,6 +198,31 @@ def test_which_names_are_looked_up(url: str, name: str) -> None:
 
 
 # -- the look-ups alone
+
+
+@pytest.mark.parametrize("allowed", [0, 1])
+def test_where_no_thread_may_be_started_those_there_are_do_the_work(
+    dns: Dns, monkeypatch: pytest.MonkeyPatch, allowed: int
+) -> None:
+    """As in a container with few processes: that is no reason to end the crawl."""
+    names = LookUps(FakeClock(), resolve=dns)
+    start, started = names._workers.start, list[str]()
+
+    def start_few(name: str, target: Callable[[], None]) -> None:
+        if len(started) >= allowed:
+            raise RuntimeError("can't start new thread")
+        started.append(name)
+        start(name, target)
+
+    monkeypatch.setattr(names._workers, "start", start_few)
+    came: SimpleQueue[tuple[LookUp, Found]] = SimpleQueue()
+    asked = [names.ask(f"live{number}.test", lambda *answer: came.put(answer)) for number in range(3)]
+    why = "could not be looked up: no thread may be started"
+    failed = [Found((), FailReason.DROPPED, f"{each.host} {why}") for each in asked]
+    expected = [Found(("127.0.0.1",))] * 3 if allowed else failed
+    assert [came.get(timeout=30) for _ in range(3)] == list(zip(asked, expected, strict=True))
+    assert names.waiting == 0
+    names.close()
 
 
 def test_threads_are_used_again_and_go_when_there_is_nothing_to_do(dns: Dns, monkeypatch: pytest.MonkeyPatch) -> None:
