@@ -2,7 +2,7 @@
 
 The records are looked at a few at a time under their lock, as the river needs that lock for each lease; and once a second at
 most, however often somebody asks, unless something was ordered. They are those in memory; of the others, which were not used
-for long, the first `_MOST` that have a text that is asked for.
+for long, the first `_MOST` that have a text that is asked for; how many there are besides is said.
 """
 
 from collections.abc import Callable
@@ -45,8 +45,10 @@ class HostLister:
             raise UsageError(f"hosts can't be sorted by {asked.sort}, but by {', '.join(_FIELDS)}")
         if asked.page < 1 or not 1 <= asked.size <= _MOST:
             raise UsageError(f"pages are counted from 1, and have 1 to {_MOST:,} hosts")
+        named: list[str] = []
         if asked.having and not self._book.is_whole:
-            self._book.warm(self._book.resting(asked.having, _MOST))
+            named = self._book.resting(asked.having)
+            self._book.warm(named[:_MOST])
             self.forget()
         looked = self._look()
         lines = [line for line in looked if asked.having in line.host]
@@ -55,7 +57,7 @@ class HostLister:
             lines.sort(key=lambda line: getattr(line, asked.sort), reverse=_FIELDS[asked.sort] is not str)
         first = (asked.page - 1) * asked.size
         pages = -(-len(lines) // asked.size)
-        resting = 0 if asked.having else max(len(self._book) - len(looked), 0)
+        resting = max(len(named[_MOST:]) if asked.having else len(self._book) - len(looked), 0)
         return HostTable(len(self._book), len(lines), asked.page, pages, tuple(lines[first : first + asked.size]), resting)
 
     def forget(self) -> None:

@@ -93,7 +93,7 @@ class HostTable(msgspec.Struct, frozen=True):
     pages: int
     hosts: tuple[HostLine, ...]
     resting: int = 0
-    """Not among them, as they were not used for long; they are where a text is asked for that they have."""
+    """Not among them, as they were not used for long; the first thousand are where a text is asked for that they have."""
 
 
 class Fetches(msgspec.Struct, frozen=True):

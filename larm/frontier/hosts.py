@@ -119,9 +119,12 @@ class HostBook:
             found = dict.fromkeys(self._hosts) | dict.fromkeys(row.removeprefix(ROW) for row in rows)
             return [key for key in found if not self._is_forgotten_locked(key)]
 
-    def resting(self, having: str, most: int) -> list[str]:
-        """Keys of the first ``most`` records on the disk that have this text. Reads all keys of the store."""
-        return [row.removeprefix(ROW) for row in self._store.keys(ROW, having, most)]
+    def resting(self, having: str) -> list[str]:
+        """Keys that have this text, of records that are on the disk and not in memory. Reads all keys of the store."""
+        rows = self._store.keys(ROW, having)
+        with self.lock:
+            keys = [row.removeprefix(ROW) for row in rows]
+            return [key for key in keys if not (key in self._hosts or self._is_forgotten_locked(key))]
 
     def peek_locked(self, key: str) -> Host | None:
         """A record that is in memory; it counts as unused all the same."""

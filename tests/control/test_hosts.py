@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from larm.control import hosts
 from larm.control.hosts import HostLister
 from larm.control.requests import HostLine, Hosts
 from larm.kit.disk.block_store import BlockStore
@@ -71,6 +72,19 @@ def test_hosts_that_rest_on_the_disk_are_found_by_name(store: BlockStore) -> Non
         table = lines.table(Hosts(sort="host", having=text))
         assert ([line.host for line in table.hosts], table.found, table.resting) == (found, len(found), 0), text
     assert sorted(drained(rig)) == ["aha/1", "b/1", "c/1", "host/1"]
+
+
+def test_of_more_than_a_page_that_rest_the_others_are_counted(store: BlockStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those in memory take no place of theirs, so each time that somebody asks there are fewer."""
+    monkeypatch.setattr(hosts, "_MOST", 2)
+    rig = Rig(store, of(hosts_in_memory=1))
+    rig.put("h1/1", "h2/1", "h3/1", "h4/1", "h5/1", "h6/1")
+    rig.save()
+    lines, seen = lister(rig), []
+    for _ in range(3):
+        table = lines.table(Hosts(sort="host", having="h", size=2))
+        seen.append((table.found, table.resting))
+    assert seen == [(3, 3), (5, 1), (6, 0)]
 
 
 def test_it_looks_once_a_second_unless_something_was_ordered(rig: Rig) -> None:

@@ -105,13 +105,13 @@ class BlockStore:
         with self._read() as cache:
             return question(cache.database)
 
-    def keys(self, prefix: str = "", having: str = "", most: int = -1) -> list[str]:
-        """Keys that begin with ``prefix`` and have ``having`` behind it, sorted; the first ``most``, or all.
+    def keys(self, prefix: str = "", having: str = "") -> list[str]:
+        """Keys that begin with ``prefix`` and have ``having`` behind it, sorted.
 
         Reads the whole range: for the start and the end of a crawl, and for somebody who waits.
         """
         with self._read() as cache:
-            return cache.keys(prefix, having, most)
+            return cache.keys(prefix, having)
 
     def retire(self, key: str) -> None:
         """The block is no longer needed, but must survive until the next checkpoint, as the last one may still refer to it."""

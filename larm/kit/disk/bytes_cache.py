@@ -59,7 +59,7 @@ _GET = "SELECT key, mode, filename, value FROM Cache WHERE raw = 1 AND key IN (S
 _FORGET = "DELETE FROM Cache WHERE raw = 1 AND store_time >= ? AND key LIKE '%' || ?"
 _KEYS = (
     "SELECT key FROM Cache WHERE key >= :prefix AND key < :prefix || char(1114111)"
-    " AND instr(substr(key, length(:prefix) + 1), :having) ORDER BY key LIMIT :most"
+    " AND instr(substr(key, length(:prefix) + 1), :having) ORDER BY key"
 )
 
 
@@ -156,9 +156,9 @@ class BytesCache:
             found[key] = value[4:]
         return found
 
-    def keys(self, prefix: str, having: str = "", most: int = -1) -> list[str]:
-        """Keys that begin with ``prefix`` and have ``having`` behind it, sorted; the first ``most``, or all."""
-        keys = [key for (key,) in self.database.rows(_KEYS, {"prefix": prefix, "having": having, "most": most})]
+    def keys(self, prefix: str, having: str = "") -> list[str]:
+        """Keys that begin with ``prefix`` and have ``having`` behind it, sorted."""
+        keys = [key for (key,) in self.database.rows(_KEYS, {"prefix": prefix, "having": having})]
         if any(type(key) is not str for key in keys):
             raise _foreign(self.database.path, "a key that is not plain text")
         return keys
