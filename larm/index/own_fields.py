@@ -11,6 +11,7 @@ import msgspec
 
 from larm.config import Field
 from larm.index.meta_words import meta_word
+from larm.index.terms import composed
 from larm.index.tree import All, Any, Meta, Node
 
 _WORD = re.compile(r"\w+(?:[.,'’-]\w+)*")
@@ -53,8 +54,8 @@ def read_stored(text: str) -> dict[str, tuple[str, ...]]:
 
 
 def _key(value: str) -> str:
-    return "_".join(value.casefold().split())
+    return "_".join(composed(value).casefold().split())
 
 
 def _words(value: str) -> list[str]:
-    return _WORD.findall(value.casefold())
+    return _WORD.findall(composed(value).casefold())

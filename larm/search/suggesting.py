@@ -11,6 +11,7 @@ import msgspec
 
 from larm.index.reader import IndexReader
 from larm.index.scripts import is_unspaced
+from larm.index.terms import composed
 from larm.index.tree import In, Node, Word, join, split
 from larm.search.query import parse_question
 from larm.search.snippets import safe_line
@@ -32,7 +33,7 @@ class Suggestion(msgspec.Struct, frozen=True):
 
 def suggest(reader: IndexReader, typed: str) -> tuple[Suggestion, ...]:
     """For what was typed so far; the last word may be unfinished. Raises StorageError, OutOfTimeError."""
-    typed = safe_line(typed)
+    typed = composed(safe_line(typed))
     spans = reader.analyzer.spans(typed)
     if not spans:
         return ()

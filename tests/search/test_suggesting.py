@@ -16,6 +16,7 @@ PAGES = [
     page("http://a.org/2", "Repositories", "A repository has branches. The rebase of one is the rebuilding of it."),
     page("http://a.org/3", "The\x1b remote", "A remote is a repository elsewhere, and there are the refs."),
     page("http://a.org/4", "东京塔", "东京塔是一座塔。"),
+    page("http://a.org/5", "Zoé", "Zoé was here."),
 ]
 
 
@@ -47,6 +48,11 @@ def test_beside_what_was_typed_before(searcher: IndexSearcher) -> None:
     assert "elsewhere rebase" not in queries(searcher, "elsewhere re"), "no page has both"
     assert queries(searcher, "site:b.org re") == []
     assert queries(searcher, "branch reb") == ["branch rebase", "branch rebuilding", "Rebasing a branch"]
+
+
+def test_accents_may_be_characters_of_their_own(searcher: IndexSearcher) -> None:
+    assert queries(searcher, "zoe\u0301") == queries(searcher, "zo\u00e9 ")
+    assert queries(searcher, "zoe\u0301 her") == ["zo\u00e9 here"]
 
 
 def test_what_suggests_nothing(searcher: IndexSearcher) -> None:
