@@ -26,6 +26,7 @@ _LOOK_UP = 60.0  # seconds that a look-up may go on after we gave it up; resolve
 _AT_A_TIME = 16_000_000  # bytes of decoded bodies that `wait` returns, and one more: many may end at once, each a bomb
 _AWAY = 0.25  # seconds between two calls of `wait` from which our absence counts; a batch of pages takes some hundredths
 _EXCUSED = 0.25  # share of a request's time that was lost to it by our fault, from which its time-out is not the host's
+_PERHAPS_MOVED = (FailReason.CONNECT, FailReason.TIMEOUT)
 _LOOK = 1.0  # seconds after which look-ups under way are looked at again
 _TIDY = 5.0  # seconds after which libcurl's addresses are looked through again; of 20,000 hosts, that takes a millisecond
 _MOST_CONNECTIONS = 256  # kept open by a thread; one with TLS costs some 50 KB
@@ -206,6 +207,8 @@ class CurlFetcher:
                 outcome = msgspec.structs.replace(outcome, reason=FailReason.BUSY, detail=detail)
             if isinstance(outcome, Fetched):
                 size += len(outcome.body)
+            elif isinstance(outcome, Failed) and outcome.reason in _PERHAPS_MOVED:
+                self._terms.names.forget(name_in(lease.message.url.access))
             self._ended.append((lease, outcome))
             self._idle.append(transfer)
             if error == pycurl.E_OPERATION_TIMEDOUT and message.startswith("Resolving"):

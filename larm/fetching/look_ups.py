@@ -104,6 +104,11 @@ class LookUps:
             until, found = self._known.get(host, (0.0, None))
             return found if self._clock.monotonic() < until else None
 
+    def forget(self, host: str) -> None:
+        """Nothing answers there, so it may have moved: whoever comes next asks again."""
+        with self._bell:
+            self._known.pop(host, None)
+
     def ask(self, host: str, answer: Callable[[LookUp, Found], object]) -> LookUp:
         """Returns at once; ``answer`` is called on another thread, on this one only where none may be started."""
         asked = LookUp(host, answer)

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from queue import SimpleQueue
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -25,6 +26,8 @@ from tests.fetching.raw_server import RawServer, page
 class Dns:
     """Hosts are at 127.0.0.1, but for those whose names begin with ``hang``, until somebody lets them go, and with ``no``."""
 
+    place = "127.0.0.1"
+
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.families: set[int] = set()
@@ -39,7 +42,7 @@ class Dns:
             raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
         if host.startswith("bad"):
             raise OSError(24, "Too many open files")
-        return ["127.0.0.1"]
+        return [self.place]
 
 
 @pytest.fixture
@@ -172,6 +175,24 @@ def test_a_name_that_hangs_for_too_long_is_given_up_and_may_be_asked_again(
     assert isinstance(ended(made, 1)[0], Fetched)
     made.start(lease(server.url(host="hang.test")))
     assert failed(ended(made, 1)[0])[0] is FailReason.UNRESOLVED
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_host_that_moves_is_found_where_it_is_now(
+    fetcher: Making, dns: Dns, server: RawServer, monkeypatch: pytest.MonkeyPatch, *, closed: bool
+) -> None:
+    """Not an hour later, when its old address is too old: it would be given up by then."""
+    made = fetcher(timeout=Seconds(1 if not closed else 10))
+    with socket.create_server(("127.0.0.2", urlsplit(server.url()).port or 0)) as elsewhere:  # it accepts, and says nothing
+        if closed:
+            elsewhere.close()
+        monkeypatch.setattr(Dns, "place", "127.0.0.2")
+        made.start(lease(server.url(host="live.test")))
+        assert failed(ended(made, 1)[0])[0] is (FailReason.CONNECT if closed else FailReason.TIMEOUT)
+        monkeypatch.undo()
+        made.start(lease(server.url(host="live.test")))
+        assert isinstance(ended(made, 1)[0], Fetched)
+    assert dns.asked == ["live.test"] * 2
 
 
 @pytest.mark.parametrize(
