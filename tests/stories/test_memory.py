@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import signal
+import zlib
 from pathlib import Path
+from random import Random
+from time import process_time
 
 import pytest
 
@@ -24,6 +27,13 @@ def crawl(directory: Path, starts: list[str], kill_at: int | None) -> Seen:
     return watch(crawl_of(str(directory), starts, ["monitor.tick=200ms"]), kill_at)
 
 
+def packing() -> float:
+    """Seconds of CPU that zlib takes for 20 MB of noise here and now: a measure that does not become less as larm does."""
+    noise, began = Random(1).randbytes(20_000_000), process_time()
+    zlib.compress(noise)
+    return process_time() - began
+
+
 @pytest.mark.timeout(400)  # where others use the machine, too
 def test_four_heavy_bodies_beside_good_pages(tmp_path: Path) -> None:
     with SyntheticWeb() as web:
@@ -33,7 +43,7 @@ def test_four_heavy_bodies_beside_good_pages(tmp_path: Path) -> None:
     assert (seen.status, seen.killed) == (0, False), seen.said
     assert seen.main < 400 * MB
     assert seen.together < 1_000 * MB
-    assert seen.cpu < 6 * alone.cpu, "of the bad ones as much as of 1,500 good ones"
+    assert seen.cpu - alone.cpu < 14 * packing(), "as the 1,500 good pages of a time when these took a third more"
     assert good_pages(tmp_path / "beside") == GOOD
     aside = re.search(r"takes more memory than limits\.memory leaves: (\d) \(", seen.said)
     assert len(stored(tmp_path / "beside")) + int(aside[1] if aside else 0) == GOOD + 3 + 16
