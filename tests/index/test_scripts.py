@@ -48,7 +48,13 @@ def test_any_text_is_parted_and_analysed(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("written", "typed"),
-    [("ｶﾀｶﾅとｶﾞﾗｽ", "カタカナとガラス"), ("בְּרֵאשִׁית בָּרָא", "בראשית ברא"), ("cafe\u0301", "café"), ("ＡＢＣ", "ＡＢＣ")],
+    [
+        ("ｶﾀｶﾅとｶﾞﾗｽ", "カタカナとガラス"),
+        ("カﾞラスとハﾟン", "ガラスとパン"),
+        ("בְּרֵאשִׁית בָּרָא", "בראשית ברא"),
+        ("cafe\u0301", "café"),
+        ("ＡＢＣ", "ＡＢＣ"),
+    ],
 )
 def test_what_nobody_types_is_not_asked_for(written: str, typed: str) -> None:
     """Katakana of half the width, as on old Japanese pages, and the points of Hebrew."""
@@ -56,12 +62,16 @@ def test_what_nobody_types_is_not_asked_for(written: str, typed: str) -> None:
     assert composed_and_parted(written) == parted(typed)
 
 
-_ODD = "aéｶﾞ\u05b0א\u0301\u0387\u0653\u2000\u2018\u20d0\u20e5\u2126\u212a\u2329\u2adc\u2cf0\u2d7f\u2de0я\u0306東가\u1161\ud800"
+_ODD = (
+    "aéｶﾞﾟ\u05c4\u05b0א\u0301\u0387\u0653\u2000"
+    "\u2018\u20d0\u20e5\u2126\u212a\u2329\u2adc\u2cf0\u2d7f\u2de0я\u0306東가\u1161\ud800"
+)
 
 
 @given(st.text() | st.text(st.sampled_from(_ODD)))
 def test_texts_are_composed_and_parted(text: str) -> None:
     assert composed_and_parted(text) == parted(composed(text))
+    assert composed(composed(text)) == composed(text)
 
 
 def test_plain_characters_stay_as_they_are_and_are_words_or_none_for_both_analyzers() -> None:
