@@ -80,6 +80,11 @@ def test_config_yaml_holds_the_defaults() -> None:
     assert load(ROOT / "config.yaml") == Config()
 
 
+def test_config_yaml_is_the_one_that_is_shipped() -> None:
+    """``larm init`` writes that one; what is edited in place may put a copy where the link was."""
+    assert text("larm/config.yaml") == text("config.yaml")
+
+
 def test_config_yaml_has_every_key_in_order_each_with_a_comment() -> None:
     node = yaml.compose(text("config.yaml"))
     keys = list(written(node))
