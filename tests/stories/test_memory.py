@@ -28,7 +28,7 @@ def crawl(directory: Path, starts: list[str], kill_at: int | None) -> Seen:
 
 
 def packing() -> float:
-    """Seconds of CPU that zlib takes for 20 MB of noise here and now: a measure that does not become less as larm does."""
+    """Seconds of CPU that zlib takes for 20 MB of noise here and now, which do not become less as those of good pages do."""
     noise, began = Random(1).randbytes(20_000_000), process_time()
     zlib.compress(noise)
     return process_time() - began
@@ -43,7 +43,8 @@ def test_four_heavy_bodies_beside_good_pages(tmp_path: Path) -> None:
     assert (seen.status, seen.killed) == (0, False), seen.said
     assert seen.main < 400 * MB
     assert seen.together < 1_000 * MB
-    assert seen.cpu - alone.cpu < 14 * packing(), "as the 1,500 good pages of a time when these took a third more"
+    as_then = alone.cpu + 14 * packing()  # when this was set, the good pages took .95 s, which 20 MB took three times
+    assert seen.cpu < max(6 * alone.cpu, as_then), "of the bad ones as much as of 1,500 good ones"
     assert good_pages(tmp_path / "beside") == GOOD
     aside = re.search(r"takes more memory than limits\.memory leaves: (\d) \(", seen.said)
     assert len(stored(tmp_path / "beside")) + int(aside[1] if aside else 0) == GOOD + 3 + 16
