@@ -117,9 +117,8 @@ def _fetched(status: int, headers: dict[str, str], ending: Ending) -> Fetched | 
             body, truncated, flaw = decode(headers["content-encoding"], raw, ending.limit, cut=ending.stopped)
         except CantDecode as error:
             return Failed(FailReason.CONTENT, one_line(str(error)), ending.timing)
-    if (
-        ending.error and not ending.stopped and body == raw and not _is_whole(ending)
-    ):  # nothing was packed, whose end would tell
+    unpacked = body == raw  # what is packed has an end that tells
+    if ending.error and not ending.stopped and unpacked and not _is_whole(ending):
         truncated, flaw = True, one_line(ending.message)
     return Fetched(status, headers, body, ending.timing, truncated, flaw)
 
