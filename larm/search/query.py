@@ -185,10 +185,7 @@ class _Parser:
         self._at += 1
         match token.kind:
             case "minus":
-                if self._peek() in {"", "close", "or"}:
-                    return None
-                item = self._item()
-                return None if item is None else item.item if isinstance(item, Not) else Not(item)
+                return self._negated()
             case "open":
                 return self._group()
             case "field":
@@ -198,6 +195,17 @@ class _Parser:
                 return operators.phrase(token.name, token.text, self._notes, self._is_field)
             case _:
                 return operators.word(token.text, self._notes, self._is_field)
+
+    def _negated(self) -> Node | None:
+        """Return the item that follows, negated once for each sign; the first sign was read."""
+        odd = True
+        while self._peek() == "minus":  # no recursion: a query has room for a thousand signs
+            self._at += 1
+            odd = not odd
+        item = None if self._peek() in {"", "close", "or"} else self._item()
+        if item is None or not odd:
+            return item
+        return item.item if isinstance(item, Not) else Not(item)
 
     def _group(self) -> Node | None:
         """What stands in parentheses; the opening one was read."""

@@ -171,6 +171,11 @@ def test_what_is_pasted_is_words(text: str) -> None:
     assert parse_question(text).tree == All(tuple(map(Word, text.split())))
 
 
+@pytest.mark.parametrize(("number", "tree"), [(1_000, A), (1_001, Not(A))])
+def test_parse_question_with_thousand_nots_returns_tree(number: int, tree: Node) -> None:
+    assert parse_question("NOT " * number + "a").tree == tree
+
+
 def test_limits() -> None:
     many = parse_question(" ".join(f"w{number}" for number in range(MOST_WORDS + 5)))
     assert isinstance(many.tree, All)
