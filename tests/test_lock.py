@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterable
+from functools import cache
 from importlib.metadata import PackageNotFoundError, requires
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -34,23 +37,31 @@ PLATFORMS = [
 ]
 
 
-def holds(marker: Marker | None, platform: dict[str, str]) -> bool:
-    return marker is None or marker.evaluate(platform | {"extra": ""})
+def holds(marker: Marker | None, platform: dict[str, str], extras: Iterable[str] = ()) -> bool:
+    return marker is None or any(marker.evaluate(platform | {"extra": extra}) for extra in ("", *extras))
 
 
 def needed(platform: dict[str, str]) -> list[Requirement]:
-    """What larm and its build ask for there, and what that asks for in turn, as far as it is installed here."""
-    found: list[Requirement] = []
-    ask = [*PROJECT["project"]["dependencies"], *PROJECT["build-system"]["requires"]]
+    """What larm, its extras and its build ask for there, and what that asks for in turn, as far as it is installed here."""
+    found: dict[str, Requirement] = {}
+    project = PROJECT["project"]
+    asked = [*project["dependencies"], *PROJECT["build-system"]["requires"], *chain(*project["optional-dependencies"].values())]
+    ask = [(text, frozenset[str]()) for text in asked]
     while ask:
-        one = Requirement(ask.pop())
-        if holds(one.marker, platform) and str(one) not in map(str, found):
-            found.append(one)
-            try:
-                ask += requires(one.name) or []
-            except PackageNotFoundError:
-                continue  # of another platform, or of the build alone
-    return found
+        text, extras = ask.pop()
+        one = Requirement(text)
+        if text not in found and one.name != project["name"] and holds(one.marker, platform, extras):
+            found[text] = one
+            ask += [(text, frozenset(one.extras)) for text in asked_by(one.name)]
+    return list(found.values())
+
+
+@cache
+def asked_by(name: str) -> list[str]:
+    try:
+        return requires(name) or []
+    except PackageNotFoundError:
+        return []  # of another platform, or of the build alone
 
 
 def test_every_line_is_an_entry_with_hashes() -> None:
