@@ -17,10 +17,11 @@ class ArchiveScope(MessageFilter):
 
     def __init__(self, within: ScopeFilter) -> None:
         # constant after construction
+        self.too_slow = within.too_slow
         self._within = within
 
     def judge(self, message: URLMessage) -> str | None:
         """None for what was not found in a page, and is wanted."""
         if message.referrer != START:
             return "not in the archive"
-        return None if self._within.matches(message.url.normalised, message.url.spelled) else "out of scope"
+        return self._within.refusal(message.url.normalised, message.url.spelled) or None

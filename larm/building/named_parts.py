@@ -237,10 +237,10 @@ def trap_settings(settings: Config) -> config.TrapsFilter:
     return msgspec.structs.replace(given, limits=False, repetition=False)
 
 
-def check(settings: Config, directory: Path) -> None:
-    """Everything of a configuration that can be wrong without the types showing it. Raises ConfigError; changes nothing."""
+def check(settings: Config, directory: Path, *, tried: bool = False) -> None:
+    """Check what the types of a configuration do not show; ``tried``: also by trying its expression. Raises ConfigError."""
     if settings.crawl.restrict_to:
-        ScopeFilter(settings.crawl.restrict_to)
+        ScopeFilter(settings.crawl.restrict_to, tried=tried)
     resolver_of(settings, directory)
     for key, value, otherwise in (
         ("monitor.tick", settings.monitor.tick, "0 s, or larm would do nothing but save"),

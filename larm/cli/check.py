@@ -27,7 +27,7 @@ def check(*, named: Path | None, file: Path | None, overrides: tuple[str, ...], 
     file = file or named
     own = directory / CONFIG_FILE
     config = effective(directory, file, overrides)
-    check_parts(config, directory)
+    check_parts(config, directory, tried=True)
     click.echo("OK" if file or own.exists() else f"OK (no {own}: the defaults)")
     from larm.building.mission import scope_sentence
     from larm.building.scoping import current_scope

@@ -108,7 +108,7 @@ def _sentences(directory: Path, config: Config, river: Crawl, ending: Ending, to
 
     now, said = river.snapshot(), river.notes[told:]
     try:
-        said += left_out(directory, config, now, river.own_filters)
+        said += left_out(directory, config, now, river.own_filters, river.filters)
     except StorageError as error:
         said.append(str(error))
     said += outcome(now, ending.reason, str(directory), ending.slowest)

@@ -5,6 +5,7 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
+from larm.archive.scope import ArchiveScope
 from larm.building.readers import normalizer_of
 from larm.building.scoping import current_scope, regions_of
 from larm.building.state import ALIASES, LOGS, PAGES, QUEUES, last_header
@@ -39,12 +40,15 @@ _ASKED = 10_000
 """Links outside that are looked at, whether a longer expression would have them."""
 
 
-def left_out(directory: Path, settings: Config, now: Snapshot, own: Sequence[Filter] = ()) -> list[str]:
-    """The sentences of a crawl that has ended so; ``own``: the user's filters. Raises StorageError."""
+def left_out(
+    directory: Path, settings: Config, now: Snapshot, own: Sequence[Filter] = (), filters: Sequence[Filter] = ()
+) -> list[str]:
+    """Return the sentences of a crawl that has ended so; ``own``: the user's own of its ``filters``. Raises StorageError."""
     said = [cut_sentence(directory)] if was_cut(now.totals) else []
     said += [_too_long(directory, settings, now.filtered.get(LengthFilter.name, 0)), _aliases(directory)]
     said += [*_by_settings(settings, now), hollow.sentence(now.counters, now.pages_run), _private(settings, now)]
     said += [_all_outside(directory, settings, now) or _outside_of_some(directory, settings, now)]
+    said += [part.too_slow() for part in filters if isinstance(part, ScopeFilter | ArchiveScope)]
     said += [_excluded(directory, settings), _failed(now), _forbidden(now), _known_paths(now)]
     said += [*_by_own_filters(own, now), _slowed(settings, now)]
     said += [*sentences(now.left, now.held_back), growing(now.growing)]
@@ -243,6 +247,6 @@ def _all_outside(directory: Path, settings: Config, now: Snapshot) -> str:
         return f"{links} out of the scope; 'larm why --scope URL' says why"
     outside = f"-restrictto {pattern} has none of the {count:,} links of the start pages; it must match a URL as a whole"
     with (directory / LOGS / f"{ScopeFilter.log_name}.log").open(encoding="utf-8", errors="replace") as log:
-        longer = ScopeFilter(f"(?:{pattern}).*").matches
-        inside = sum(longer(line.rstrip("\n")) for line in islice(log, _ASKED))
+        longer = ScopeFilter(f"(?:{pattern}).*")
+        inside = sum(not longer.refusal(line.rstrip("\n")) for line in islice(log, _ASKED))
     return f"{outside}: '{pattern}.*' would have {inside:,} of them" if inside else outside

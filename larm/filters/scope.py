@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
 
 from larm.errors import ConfigError
+from larm.kit.counted import counted
+from larm.kit.expression import Expression, TooSlow
 from larm.model.message import REDIRECT, URLMessage
 from larm.model.region import Globs, Reach, Region, region_of
 from larm.model.spellings import names
@@ -16,9 +17,8 @@ from larm.model.url import Url
 from larm.seams import Drop
 
 _ANY = Globs()
-_OTHERS = re.compile(r"(?<!\\)(?:\\\\)*(\\[QE]|\\[pP](?:\{\^?\w+\}|\w)|\[:\^?[a-z]+:\])")
-"""What expressions of Perl, Java or POSIX have, and Python's have not."""
-_INSTEAD = r"write a backslash before each special character for \Q...\E, [^\W\d_] for a letter, \d for a digit, \s for a space"
+_OUTSIDE, _TOO_SLOW = "out of scope", "matching takes too long"
+_SIMPLER = "without repetitions within repetitions ('larm check -s crawl.restrict_to=REGEX' tries one)"
 _KEPT = 50_000
 """URLs outside that are remembered: 5 MB."""
 
@@ -56,13 +56,15 @@ class ScopeFilter:
     name = "scope"
     log_name = "URLScopeFilter"
 
-    def __init__(self, restrict_to: str, globs: Globs = _ANY) -> None:
-        if other := _OTHERS.search(restrict_to):
-            raise ConfigError(f"restrictto: {other[1]} in {restrict_to!r} is Perl's, and means something else here: {_INSTEAD}")
+    def __init__(self, restrict_to: str, globs: Globs = _ANY, *, tried: bool = False) -> None:
+        """``tried``: long names are matched first. Raises ConfigError for what is no expression, or takes too long on these."""
         try:
-            self._match = re.compile(restrict_to, re.IGNORECASE | re.DOTALL).fullmatch
-        except (re.error, RecursionError, OverflowError) as error:
+            self._expression = Expression(restrict_to)
+        except ValueError as error:
             raise ConfigError(f"restrictto: wrong expression {restrict_to!r}: {error}") from error
+        if tried and (name := self._expression.slow_name()):
+            raise ConfigError(f"restrictto: matching {name} with {restrict_to} takes too long; write it {_SIMPLER}")
+        self._match = self._expression.matches
         self._pattern = restrict_to
         self._globs = globs
         self._outside = Outside()
@@ -72,33 +74,47 @@ class ScopeFilter:
         """The same, of which nothing is excluded, and anything will do."""
         return ScopeFilter(self._pattern)
 
-    def matches(self, normalised: str, spelled: str = "") -> bool:
-        """Whether a URL is inside; the page of a folder is where one of its names is."""
-        if not self._is_inside(normalised, spelled):
-            return False
-        return self._globs is _ANY or not self._globs.refuses(normalised, spelled)
+    def refusal(self, normalised: str, spelled: str = "") -> str:
+        """Return why a URL is dropped; empty: it is inside. The page of a folder is where one of its names is."""
+        try:
+            inside = self._is_inside(normalised, spelled)
+        except TooSlow:
+            return _TOO_SLOW
+        return "" if inside and (self._globs is _ANY or not self._globs.refuses(normalised, spelled)) else _OUTSIDE
+
+    def too_slow(self) -> str:
+        """Return a sentence about the URLs on which matching took too long; empty: there were none."""
+        slow = self._expression.slow
+        if not slow:
+            return ""
+        what = f"{counted(len(slow), 'URL')} dropped, such as {next(iter(slow))}: matching with -restrictto {self._pattern}"
+        return f"{what} takes too long; write it {_SIMPLER}"
 
     def __str__(self) -> str:
         return f"{self._pattern}{self._globs}"
 
     def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
         """See `larm.seams.Filter`."""
-        verdicts = [self.matches(message.url.normalised, message.url.spelled) for message in batch]
-        if all(verdicts):
+        verdicts = [self.refusal(message.url.normalised, message.url.spelled) for message in batch]
+        if not any(verdicts):
             return list(batch)
-        outside = [message for message, inside in zip(batch, verdicts, strict=True) if not inside]
-        self._outside.add(outside, lambda url, name: self.matches(url.normalised, name))
-        drop(outside, "out of scope")
-        return [message for message, inside in zip(batch, verdicts, strict=True) if inside]
+        for reason in (_OUTSIDE, _TOO_SLOW):
+            if dropped := [message for message, verdict in zip(batch, verdicts, strict=True) if verdict == reason]:
+                self._outside.add(dropped, lambda url, name: not self.refusal(url.normalised, name))
+                drop(dropped, reason)
+        return [message for message, verdict in zip(batch, verdicts, strict=True) if not verdict]
 
     def explain(self, message: URLMessage) -> str | None:
         """See `larm.seams.Filter`."""
-        if self._is_inside(message.url.normalised, message.url.spelled):
-            return self._globs.refuses(message.url.normalised, message.url.spelled) or None
+        try:
+            if self._is_inside(message.url.normalised, message.url.spelled):
+                return self._globs.refuses(message.url.normalised, message.url.spelled) or None
+        except TooSlow:
+            return f"{_TOO_SLOW}: {message.url.normalised} with -restrictto {self._pattern}; write it {_SIMPLER}"
         return f"{message.url.normalised} does not match {self._pattern} as a whole; another -restrictto REGEX may"
 
     def _is_inside(self, normalised: str, spelled: str) -> bool:
-        return self._match(normalised) is not None or (spelled not in ("", normalised) and self._match(spelled) is not None)
+        return self._match(normalised) or (spelled not in ("", normalised) and self._match(spelled))
 
 
 class StartScope:

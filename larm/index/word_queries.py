@@ -9,6 +9,7 @@ have "commit", but few titles.
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import translate
 from itertools import pairwise, takewhile
 from typing import Literal, NamedTuple
 
@@ -176,7 +177,7 @@ class WordQueries:
     def like(self, pattern: str) -> tuple[Form, ...]:
         """The words of main texts that a pattern stands for, the most frequent ones."""
         beginning = re.split(r"[*?]", pattern, maxsplit=1)[0]
-        spelling = re.compile(re.escape(pattern).replace(r"\*", r"\w*").replace(r"\?", r"\w"))
+        spelling = re.compile(translate(pattern).replace(".", r"\w"))  # its stars give nothing back, so it takes linear time
         near = self.statistics.searcher.terms_with_prefix(fields.MAIN, beginning, limit=_SCANNED)
         return tuple(Form(word, pages) for word, pages in near if spelling.fullmatch(word))[:_MOST_LIKE]
 

@@ -73,7 +73,7 @@ class Crawl:
         self._clock, self._counters, self._gate, self._tally, self._bell, self._ticker, self._cpu, _ = shared
         self._agenda = agenda
         self._handler, self._queues = frontier.handler, frontier.queues
-        self.own_filters = frontier.chain.own
+        self.filters, self.own_filters = frontier.chain.filters, frontier.chain.own
         self._crew = crew
         self._lines = lines
         self._checkpointer = checkpointer

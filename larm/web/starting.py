@@ -62,7 +62,7 @@ class Starting:
         config = load(None, (), settings)
         if not config.crawl.start:
             raise UsageError("a crawl needs an address to start from")
-        check(config, directory)
+        check(config, directory, tried=True)
         try:
             directory.mkdir()
         except FileExistsError as error:

@@ -92,7 +92,7 @@ class FakeWiring(types.ModuleType):
         self.config, self.directory = config, directory
         return Explained("Fetched\x1b[2J", [("URL", url), *self.rows])
 
-    def check(self, config: Config, directory: Path) -> None:
+    def check(self, config: Config, directory: Path, *, tried: bool = False) -> None:
         self.config, self.directory = config, directory
         if self.failure:
             raise self.failure

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from itertools import product
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from larm.archive.scope import ArchiveScope
 from larm.config import KnownPathsFilter as KnownPathsSettings
 from larm.errors import ConfigError, StorageError
 from larm.filters.known_paths import KnownPathsFilter
@@ -18,7 +18,7 @@ from larm.filters.visited import VisitedFilter
 from larm.frontier.robots.desk import RobotsDesk
 from larm.kit.disk.seen_set import DiskSeenSet
 from larm.model.host_resolver import HostResolver
-from larm.model.message import REDIRECT, Known, URLMessage
+from larm.model.message import REDIRECT, START, Known, URLMessage
 from larm.model.region import host_region
 from larm.model.url import URLNormalizer
 from larm.seams import Filter
@@ -299,13 +299,35 @@ def test_a_revisited_page_passes(seen: DiskSeenSet) -> None:
     seen.close()
 
 
-@pytest.mark.parametrize(
-    ("expression", "named"),
-    [(r"http://\Qa.org\E/.*", r"\Q"), (r".*/\p{L}+", r"\p{L}"), (r".*/\PL", r"\PL"), (".*/[[:alpha:]]+", "[:alpha:]")],
-)
-def test_what_python_reads_otherwise_than_perl_is_refused_by_name(expression: str, named: str) -> None:
-    with pytest.raises(ConfigError, match=re.escape(f"restrictto: {named} in ")):
-        ScopeFilter(expression)
+@pytest.mark.parametrize("expression", [r"http://\Qa.org\E/.*", r".*/\p{L}+", r".*/\PL{3}", ".*/[[:alpha:]]+"])
+def test_scope_takes_expressions_of_perl(expression: str) -> None:
+    part = ScopeFilter(expression)
+    address = "http://a.org/123" if "P" in expression else "http://a.org/abc"
+    assert sift(part, address, "http://axorg/a-1-") == [address]
+
+
+SLOW = r"http://a/((x|xx)+y|.)"
+HOSTILE = "http://a/" + "x" * 60 + "y0"
+
+
+def test_slow_url_is_dropped_counted_and_explained() -> None:
+    part, drops = ScopeFilter(SLOW), Drops()
+    others = [message("http://a/z"), message("http://a/zz")]
+    hostile = [message(HOSTILE), message(HOSTILE + "0")]
+    assert part.sift([*hostile, *others], drops) == others[:1]
+    assert drops.reasons() == ["out of scope", *["matching takes too long"] * 2]
+    assert part.recall([each.url.fingerprint for each in hostile]) == {each.url.fingerprint for each in hostile}
+    assert f"2 URLs dropped, such as {HOSTILE}: matching with -restrictto {SLOW} takes too long" in part.too_slow()
+    assert f"matching takes too long: {HOSTILE} with -restrictto {SLOW}" in str(part.explain(hostile[0]))
+    archives = ArchiveScope(ScopeFilter(SLOW))
+    assert archives.judge(URLMessage(hostile[0].url, referrer=START)) == "matching takes too long"
+    assert HOSTILE in archives.too_slow()
+
+
+def test_expression_that_is_tried_is_refused_when_a_long_name_takes_too_long() -> None:
+    ScopeFilter(SLOW)
+    with pytest.raises(ConfigError, match=r"matching \S+ with \S+ takes too long; write it without"):
+        ScopeFilter(SLOW, tried=True)
 
 
 @pytest.mark.parametrize("expression", [r".*\\Q", r"http://a\.org/(?P<path>.*)", "[a-z:]+"])

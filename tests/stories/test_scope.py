@@ -176,3 +176,20 @@ def test_a_scope_that_lets_nothing_in_but_the_start_page(tmp_path: Path, web: Sy
         assert said.format(root) in heard.err
     else:
         assert "of the start pages" not in heard.err
+
+
+def test_crawl_ends_with_a_sentence_when_an_expression_takes_too_long_on_a_link(tmp_path: Path, web: SyntheticWeb) -> None:
+    start = web.url("a.localhost")
+    hostile = start + "x" * 60 + "y0"
+    web.host("a.localhost").page("/", links=["/xy", hostile])
+    web.host("a.localhost").page("/xy")
+    expression = start + "((x|xx)+y)?"
+    settings = {"crawl.restrict_to": f"'{expression}'"}
+    heard = larm_says(*crawl_arguments(tmp_path, [start], settings))
+    assert heard.status == 0
+    assert f"larm: 1 URL dropped, such as {hostile}: matching with -restrictto {expression} takes too long; " in heard.err
+    assert web.fetched() == once("a.localhost/", "a.localhost/xy")
+    why = larm_says("why", "--dir", str(tmp_path), "-s", f"crawl.restrict_to={settings['crawl.restrict_to']}", hostile)
+    assert why.out.startswith(f"Not fetched: out of scope: matching takes too long: {hostile} with ".encode())
+    tried = larm_says("check", "--dir", str(tmp_path), "-s", f"crawl.restrict_to={settings['crawl.restrict_to']}")
+    assert (tried.status, "takes too long; write it without repetitions" in tried.err) == (2, True)

@@ -59,6 +59,7 @@ def test_a_program_starts_a_new_crawl(served: Served, tmp_path: Path, monkeypatc
         {"max_pages": 0},
         {"delay": "soon"},
         {"restrict_to": "("},
+        {"restrict_to": "(a|aa)+b"},
         {"processing.nofollow": True},
     ):
         status, text = said(NEW | wrong)

@@ -1,0 +1,128 @@
+"""Expression: a regular expression of a user's that strangers' strings are matched with, in bounded time (LARM-3).
+
+Made by `larm.filters.scope`. Thread-safe. No match takes longer than `LIMIT`.
+"""
+
+import re
+from collections.abc import Iterator
+
+import regex
+
+LIMIT = 0.1
+"""Seconds that a match may take. It shrinks after ten matches that were stopped: 1,000 hostile URLs take 8 s at most."""
+_LEAST = 0.05
+"""Share of it that a match may always take."""
+_SHORT = 500
+"""Characters of a string up to which a plain expression is matched without a limit."""
+_KEPT = 10_000
+"""Strings that are known to be slow."""
+_MOST_COUNTED = 10_000
+"""Sum of the counts of an expression, as in ``(a|b){100}``; `regex` compiles 200,000 of them in a second."""
+_FLAGS = re.IGNORECASE | re.DOTALL
+
+_PERL = re.compile(r"\\[QpPzhk]|\\x\{|\[:\^?\w+:\]|\(\?<[A-Za-z_]")
+"""What Perl's and Java's expressions have, and `re` has not, or takes for something else."""
+_FOREIGN = re.compile(
+    r"\\Q(.*?)(?:\\E|\Z)|\\x\{([0-9A-Fa-f]{1,5})\}|\\k[<{](\w+)[>}]|\\[pPN]\{[^}]*\}|\\.|\{(?!\d+(?:,\d*)?\}|,\d+\})", re.DOTALL
+)
+"""What `regex` has not. A brace that begins no count is a character, and no fuzzy matching."""
+_PART = re.compile(r"\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*+\]|\(\?:?|\)?(?:[*+?]|\{[\d,]+\})[?+]?|.", re.DOTALL)
+"""Parts of an expression; a quantifier is one part with the parenthesis that it stands behind."""
+
+
+class TooSlow(Exception):  # noqa: N818 - not an error of larm's
+    """A match was stopped."""
+
+
+class Expression:
+    """Python's syntax and, of Perl's, ``\\Q..\\E``, ``\\x{61}``, ``(?<n>..)``, ``\\k<n>``, ``\\p{L}``, ``[:alpha:]``, ``\\z``.
+
+    Most expressions are plain: no short string takes them long. These are matched without a limit, in a fifth of the time.
+    """
+
+    def __init__(self, text: str) -> None:
+        """Raises ValueError for what is no expression."""
+        # constant after construction
+        self._text = _FOREIGN.sub(_translated, text)
+        plain = _is_plain(self._text)
+        try:
+            if not plain and sum(map(int, re.findall(r"\{(?:\d*,)?(\d{1,9})", text))) > _MOST_COUNTED:
+                raise ValueError(f"its counts are more than {_MOST_COUNTED:,} in all")
+            quick = re.compile(text, _FLAGS) if _PERL.search(text) is None else None
+            self._bounded = regex.compile(self._text, _FLAGS)
+        except (re.error, regex.error, RecursionError, OverflowError) as error:
+            raise ValueError(str(error)) from error
+        self._plain = (quick or self._bounded).fullmatch if plain else None
+        # single operations, on any thread
+        self.slow: dict[str, None] = {}
+        """Strings on which a match was stopped, in their order."""
+
+    def matches(self, string: str) -> bool:
+        """Return True if the expression matches the whole string, whatever its case. Raises TooSlow."""
+        if self._plain is not None and len(string) <= _SHORT:
+            return self._plain(string) is not None
+        if string not in self.slow:
+            try:
+                limit = LIMIT * max(_LEAST, min(1, 10 / (len(self.slow) + 1)))
+                return self._bounded.fullmatch(string, timeout=limit, concurrent=True) is not None
+            except TimeoutError:
+                if len(self.slow) < _KEPT:
+                    self.slow[string] = None
+        raise TooSlow
+
+    def slow_name(self) -> str:
+        """Return a long name on which the expression, or its rest from a group on, takes too long; empty: there is none."""
+        for rest in _rests(self._text):
+            try:
+                match = regex.compile(rest, _FLAGS).fullmatch
+            except regex.error:  # it refers to what stands before
+                continue
+            for name in _names(rest):
+                try:
+                    match(name, timeout=LIMIT, concurrent=True)
+                except TimeoutError:
+                    return name
+        return ""
+
+
+def _translated(found: re.Match[str]) -> str:
+    quoted, code, group = found.groups()
+    if quoted is not None:
+        return re.escape(quoted)
+    if code or group:
+        return re.escape(chr(int(code, 16))) if code else f"(?P={group})"
+    return r"\{" if found[0] == "{" else found[0]
+
+
+def _is_plain(text: str) -> bool:
+    """Return True if matching takes at most the square of a string's length: no repeated group, few choices."""
+    repeats = choices = 0
+    for part in _PART.findall(text):
+        repeated = part[0] == ")" and part[1:2] in {"*", "+", "{"}
+        if repeated or part == "(?" or (part[0] == "\\" and part[1] in "123456789gkGKRX"):
+            return False
+        repeats += part[0] in "*+" or (part[0] == "{" and "," in part)
+        choices += part[0] in "?|" or part[:2] == ")?"
+    return repeats <= 2 and choices <= 4
+
+
+def _rests(text: str) -> Iterator[str]:
+    """Yield the expression, and its rests from each group on that is in no other."""
+    yield text
+    depth = 0
+    for part in _PART.finditer(text):
+        if part[0][0] == "(":
+            if not depth:
+                yield text[part.start() :]
+            depth += 1
+        elif part[0][0] == ")":
+            depth -= 1
+
+
+def _names(text: str) -> Iterator[str]:
+    """Yield strings of some 200 characters that repeat letters of an expression and end as it does, but for one character."""
+    literal = re.sub(r"\[[^\]]*\]|\\\w|\{[\d,]*\}|[\\()*+?|.^$]", "", text)
+    letters = [*dict.fromkeys(re.findall(r"\w", literal))][:10] or ["a"]
+    for unit in (*letters, "a", "1", *(f"{letters[0]}{sign}" for sign in "./-_=&%,+")):
+        for end in ("", "!", f"{literal}!"):
+            yield from (f"{begin}{unit * (200 // len(unit))}{end}" for begin in ("", "http://", letters[0]))

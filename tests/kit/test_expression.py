@@ -1,0 +1,106 @@
+"""Users' expressions: Perl's syntax, and bounded time on hostile strings."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from larm.kit.expression import Expression, TooSlow
+
+EXPLOSIVE = [
+    (r"(a|aa)+b", "a" * 60 + "b!"),
+    (r"(([a-z])+.)+[A-Z]([a-z])+$", "a" * 80 + "!"),
+    (r"https?://([^/]|[^.])*x", "http://" + "a" * 60 + "x!"),
+    (r".*a.*a.*a.*a.*a.*b", "a" * 2_000 + "b!"),
+    (r"(?=(a|aa)+b).*", "a" * 60 + "!b!"),
+    (r"(.?){60}b", "a" * 60 + "b" + "!" * 9),
+    (r".*a.*b", "a" * 1_000_000 + "b!"),
+]
+
+
+@pytest.mark.parametrize(("text", "string"), EXPLOSIVE, ids=[text for text, _ in EXPLOSIVE])
+def test_match_of_explosive_expression_ends_in_bounded_time(text: str, string: str) -> None:
+    expression, start = Expression(text), time.process_time()
+    try:
+        assert not expression.matches(string)
+    except TooSlow:
+        assert list(expression.slow) == [string]
+    assert time.process_time() - start < 2
+
+
+def test_limit_shrinks_when_many_matches_are_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("larm.kit.expression.LIMIT", 0.002)
+    expression, start = Expression(r"(a|aa)+b"), time.process_time()
+    for number in range(400):
+        with pytest.raises(TooSlow):
+            expression.matches("a" * 60 + f"b{number}")
+    assert len(expression.slow) == 400
+    assert time.process_time() - start < 0.6, "400 x 2 ms would be .8 s"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"https?://([^/]+\.)?example\.org/.*",
+        r".*",
+        r"https?://(www\.)?a\.(org|com)/x/.*",
+        r".*/\d{4}/\d{2}/[^/]+",
+        r".*[(+*)]x",
+    ],
+)
+def test_plain_expression_is_matched_without_a_limit(text: str) -> None:
+    assert Expression(text)._plain is not None
+
+
+@pytest.mark.parametrize(("text", "_"), EXPLOSIVE)
+def test_explosive_expression_is_never_plain_on_long_strings(text: str, _: str) -> None:
+    assert Expression(text)._plain is None or text == ".*a.*b"
+
+
+@pytest.mark.parametrize(
+    ("text", "inside", "outside"),
+    [
+        (r"\Qhttp://a.org/\E.*", "http://a.org/x", "http://axorg/x"),
+        (r"\Qa+b", "a+b", "aab"),
+        (r"[\Q+-.\E]+", "+-.", ","),
+        (r"\x{61}[\x{62}-\x{64}]", "ac", "ae"),
+        (r"(?<n>a|b)\k<n>", "bb", "ab"),
+        (r"\p{L}+\PL", "é1", "éé"),
+        (r"[[:alpha:]]+[[:^digit:]]", "ab-", "ab1"),
+        (r"a\z", "A", "a\n"),
+        (r"a{e}", "a{e}", "b"),
+        (r"x{2,3}\{", "xxx{", "x{"),
+        (r".*\\Q", "a\\Q", "aQ"),
+    ],
+)
+def test_syntax_of_perl_means_what_perl_means(text: str, inside: str, outside: str) -> None:
+    expression = Expression(text)
+    assert expression.matches(inside)
+    assert not expression.matches(outside)
+
+
+@pytest.mark.parametrize(
+    "text", ["(", r"\p{nothing}", "(?P<a>x)(?P<a>y)", "(" * 5_000 + ")" * 5_000, "(a?){65536}" * 50, "a{9" + "9" * 30 + "}"]
+)
+def test_wrong_expression_raises_value_error_at_once(text: str) -> None:
+    start = time.process_time()
+    with pytest.raises(ValueError, match=r"\w"):
+        Expression(text)
+    assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [r"(a|aa)+b", r"https?://example\.org/(x|xx)+y", r"(a(b|bb)+)+c", r"(([a-z])+.)+[A-Z]([a-z])+$"],
+)
+def test_slow_name_is_found_when_an_expression_explodes(text: str) -> None:
+    assert Expression(text).slow_name()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [r"https?://([^/]+\.)*example\.org/.*", r".*", r"(?:http|https)://(a|b|c)/(\w+/?)*\.html", r"(?<n>x)\k<n>"],
+)
+def test_slow_name_is_empty_when_an_expression_is_fast(text: str) -> None:
+    assert Expression(text).slow_name() == ""
