@@ -46,6 +46,7 @@ class FakeCrawl:
         self.notes = ["scope: the hosts of the start URLs"]
         self.ending = FakeEnding()
         self.own_filters: list[object] = []
+        self.filters: list[object] = []
         self.failure: BaseException | None = None
         self.on_second: Callable[[], object] = lambda: None
         self.during: Callable[[], object] = lambda: None
