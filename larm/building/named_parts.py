@@ -157,11 +157,11 @@ def _warc(settings: config.WarcStorage, directory: Path, parts: StorageParts) ->
 
 
 def about_crawl(settings: Config) -> list[tuple[str, str]]:
-    """Who crawls, and how, in the words of warcinfo records. Settings are those that differ from the defaults."""
+    """Return who crawls, and how, as the fields of warcinfo records; of the settings those that differ from the defaults."""
     plain = {
         name: _changed(getattr(settings, name), getattr(_DEFAULTS, name))
         for name in settings.__struct_fields__
-        if name != "sites"
+        if name not in _NOT_TOLD
     }
     obeys = settings.robots.obey and "robots" in settings.filters.order
     fields = [
@@ -174,6 +174,10 @@ def about_crawl(settings: Config) -> list[tuple[str, str]]:
         ("larm-settings", msgspec.json.encode({key: value for key, value in plain.items() if value}, enc_hook=str).decode()),
     ]
     return [(name, value) for name, value in fields if value]
+
+
+_NOT_TOLD = {"sites", "files", "serve", "peers", "network", "cluster"}
+"""Sections that stay out of archives, which others get: they have secrets, folders of this machine, and other people's keys."""
 
 
 def _changed(section: msgspec.Struct, default: msgspec.Struct) -> dict[str, object]:

@@ -63,8 +63,7 @@ def read_starts(
     starts = Starts()
     for seed in seeds:
         try:
-            text = address(seed.url, base)
-            parse(text)
+            text = _parsed(seed.url, parse, base)
         except BadUrl as error:
             raise UsageError(f"crawl.seeds: {without_credentials(seed.url)}: {error}") from error
         starts.urls.append(text)
@@ -74,14 +73,13 @@ def read_starts(
             _read_file(value[1:], parse, base, source, starts)
         else:
             try:
-                text = address(value, base)
-                parse(text)
+                text = _parsed(value, parse, base)
             except BadUrl as error:
                 raise UsageError(f"{source} {without_credentials(value)}: {error}") from error
             if text == value and not _SCHEME.match(value) and (base / value).exists():
                 here = f"for what has this name here write ./{value}, for the URLs in it @{value}"
                 starts.notes.append(f"{value} is taken for http://{value}; {here}")
-            if text == value and without_credentials(value) != value:
+            if text != value and text == without_credentials(value):
                 starts.notes.append("user names and passwords in URLs are not used")
             starts.urls.append(text)
     return starts
@@ -90,6 +88,13 @@ def read_starts(
 def with_starts(crawl: Crawl, starts: Starts) -> Crawl:
     """The section ``crawl`` with what was read."""
     return msgspec.structs.replace(crawl, start=tuple(starts.urls), seeds=tuple(starts.seeds))
+
+
+def _parsed(text: str, parse: Parse, base: Path) -> str:
+    """Return the address of a start, without user name and password: what is kept of a crawl never has them. Raises BadUrl."""
+    text = address(text, base)
+    parse(text)
+    return without_credentials(text)
 
 
 def address(text: str, base: Path = Path()) -> str:
@@ -129,8 +134,7 @@ def _read_file(name: str, parse: Parse, base: Path, source: str, starts: Starts)
             continue
         try:
             text, seed = _seed(text)
-            text = address(text, base)
-            parse(text)
+            text = _parsed(text, parse, base)
         except BadUrl as error:
             rejected += 1
             if rejected <= _MOST_MISTAKES:

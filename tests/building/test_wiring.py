@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from larm.building.named_parts import about_crawl
 from larm.building.readers import Processors, normalizer_of
 from larm.building.state import resolver_of
 from larm.building.wiring import build_crawl, check
@@ -383,3 +384,17 @@ def test_a_directory_whose_path_is_no_text_is_refused_before_it_is_made(tmp_path
     with pytest.raises(UsageError, match=r"expected a path in UTF-8; --dir names another directory"):
         build_crawl(load(None, ["crawl.start=[http://a.localhost/]"]), directory)
     assert not directory.exists()
+
+
+def test_about_crawl_with_files_and_peers_of_this_machine_names_none_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text("""
+crawl: {max_pages: 7}
+files: {places: {papers: /home/anna/papers}}
+serve: {certificate_key: anna.key}
+peers: {secret: anna.words, registrars: ["KEY@http://192.0.2.1:7070"]}
+network: {publish: /home/anna/seeds.txt}
+cluster: {tls: {key: anna.key}}
+""")
+    fields = dict(about_crawl(load(path)))
+    assert fields["larm-settings"] == '{"crawl":{"max_pages":7}}'

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from larm.building.start_urls import address, may_be_start, read_starts
+from larm.config.crawl import Seed
 from larm.errors import UsageError
 from larm.model.url import BadUrl, URLNormalizer
 from tests.cli.conftest import FakeWiring, Larm
@@ -75,6 +76,14 @@ def test_stdin_is_a_file_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(sys, "stdin", Stdin())
     assert read_starts(["@-"], parse).urls == ["http://a.org/", "http://b.org/"]
+
+
+def test_starts_with_password_are_read_without_it(tmp_path: Path) -> None:
+    (tmp_path / "list").write_text("http://joe:secret@b.org/ below\n//joe:secret@c.org/\n")
+    starts = read_starts(["http://joe:secret@a.org/", "@list"], parse, tmp_path, seeds=[Seed("http://joe:secret@d.org/")])
+    assert "secret" not in repr(starts)
+    assert [parse(each).access for each in starts.urls] == [f"http://{name}.org/" for name in "dabc"]
+    assert "user names and passwords in URLs are not used" in starts.notes
 
 
 def test_many_mistakes_do_not_scroll_the_rest_away(tmp_path: Path) -> None:
