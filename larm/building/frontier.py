@@ -8,12 +8,14 @@ from collections.abc import Callable, Sequence
 from larm.building.ground import Ground
 from larm.building.mission import Mission
 from larm.building.named_parts import FilterParts, crawl_order, filters, own_filters, trap_settings
+from larm.building.scoping import wants_sitemaps
 from larm.building.state import QUEUES, State, forgotten_of
 from larm.config import Config
 from larm.fetching.pool import FetcherPool
 from larm.filters.chain import FilterChain, FilterLog, NoLog
 from larm.filters.dated_log import DatedLog
 from larm.filters.scope import StartScope
+from larm.filters.spellings import Spellings
 from larm.filters.visited import VisitedFilter
 from larm.frontier import resumption
 from larm.frontier.away import AwayHosts
@@ -110,7 +112,7 @@ def frontier_of(  # noqa: PLR0917
     coming = moves_state_of(header.parts if header else {}).away
     away = AwayHosts(state.store, settings.frontier.host_block, shared.tally, coming)
     own = own_filters(settings)
-    parts = FilterParts(scope, state.seen, desk, traps, folders, forgotten, owner, copies)
+    parts = FilterParts(scope, state.seen, desk, traps, folders, forgotten, owner, copies, Spellings(state.store))
     stages = _with_away(filters(settings, parts, own), away)
     chain = FilterChain(
         stages if order is not None else with_mail(stages, MailFilter(book, turns, shared.tally)),
@@ -137,7 +139,7 @@ def frontier_of(  # noqa: PLR0917
         queues=queues,
         desk=desk,
         arrived=handler.robots_arrived,
-        declare=handler.put if settings.robots.sitemaps and settings.crawl.max_depth is None else None,
+        declare=handler.put if wants_sitemaps(settings) else None,
         join=join,
         policy=RobotsPolicy(settings.agent.name, settings.robots, settings.frontier),
         counters=shared.counters,

@@ -24,6 +24,7 @@ from larm.filters.forgotten import ForgottenFilter
 from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
 from larm.filters.scope import ScopeFilter
+from larm.filters.spellings import Spellings
 from larm.filters.visited import VisitedFilter
 from larm.frontier.robots.desk import RobotsDesk
 from larm.frontier.traps.desk import TrapDesk
@@ -58,6 +59,7 @@ class FilterParts(msgspec.Struct, frozen=True):
     """Of a crawl by several agents."""
     copies: Filter | None = None
     """The same, where pages that others have are not fetched."""
+    spellings: Spellings | None = None
 
 
 class StorageParts(msgspec.Struct, frozen=True):
@@ -77,7 +79,7 @@ _FILTERS: dict[str, Callable[[config.Filters, FilterParts], Filter]] = {
     "known_paths": lambda settings, _: KnownPathsFilter(settings.known_paths),
     "files": lambda _, parts: FilesFilter(parts.files or FileRules(())),
     "scope": lambda _, parts: parts.scope,
-    "visited": lambda _, parts: VisitedFilter(parts.seen),
+    "visited": lambda _, parts: VisitedFilter(parts.seen, parts.spellings),
     "traps": lambda _, parts: parts.traps,
     "robots": lambda _, parts: parts.robots,
 }

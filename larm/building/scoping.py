@@ -25,8 +25,9 @@ def scope_of(settings: Config, normalizer: URLNormalizer, header: Header | None)
     """
     crawl = settings.crawl
     globs = Globs(crawl.include, crawl.exclude)
+    sitemaps = wants_sitemaps(settings)
     if crawl.restrict_to:
-        return ScopeFilter(crawl.restrict_to, globs)
+        return ScopeFilter(crawl.restrict_to, globs, sitemaps=sitemaps)
     regions = {region.address: region for region in regions_of(header)}
     said = {normalizer.parse(seed.url).access: seed for seed in crawl.seeds}
     general = Reach(crawl.scope) if crawl.scope else None
@@ -35,7 +36,12 @@ def scope_of(settings: Config, normalizer: URLNormalizer, header: Header | None)
         reach = Reach(seed.scope) if seed.scope else general
         own = Globs((*globs.include, *seed.include), (*globs.exclude, *seed.exclude))
         _put(regions, url, reach, own, normalizer)
-    return StartScope(regions.values())
+    return StartScope(regions.values(), sitemaps=sitemaps)
+
+
+def wants_sitemaps(settings: Config) -> bool:
+    """Return True if sitemaps are fetched wherever they are. With a greatest depth they would bring every page near."""
+    return settings.robots.sitemaps and settings.crawl.max_depth is None
 
 
 def as_before(settings: Config, header: Header | None) -> Config:

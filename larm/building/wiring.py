@@ -49,13 +49,15 @@ from larm.duplicates.novelty import NoveltyJudge
 from larm.errors import UsageError
 from larm.fetching.pool import FetcherPool
 from larm.filters.dated_log import DatedLog
-from larm.filters.scope import StartScope
+from larm.filters.scope import ScopeFilter, StartScope
+from larm.filters.visited import VisitedFilter
 from larm.index.swap import put_back
 from larm.kit.clock import SystemClock
 from larm.kit.disk.lock import DirectoryLock
 from larm.kit.processes.helper_process import HelperProcess
 from larm.kit.processes.memory_budget import MemoryBudget
 from larm.model.file_url import FILES
+from larm.model.message import ORDINARY
 from larm.recrawl.page_book import PageBook
 from larm.river.agenda import Agenda
 from larm.river.allowance import RECEIVED, Allowance, ByteLimit
@@ -308,7 +310,8 @@ def _cluster(ground: Ground, node: Node | None) -> Cluster | None:
 
 def _lander(ground: Ground, frontier: Frontier, order: CrawlOrder | None, memory: MemoryBudget) -> Lander:
     settings, text = ground.settings, wants_text(ground.settings)
-    shared = ground.shared
+    shared, parts = ground.shared, frontier.chain.filters
+    scope = [part for part in parts if part.name == ScopeFilter.name]
     process = Processors(settings, ground.normalizer, shared.counters, shared.clock, text=text, memory=memory)
     ground.closed(process.close)
     return Lander(
@@ -318,6 +321,8 @@ def _lander(ground: Ground, frontier: Frontier, order: CrawlOrder | None, memory
         settings.crawl.max_depth,
         order,
         recall=frontier.chain.recall,
+        is_news=next((part.spellings.is_news for part in parts if isinstance(part, VisitedFilter) and part.spellings), None),
+        is_outside=lambda message: any(part.explain(msgspec.structs.replace(message, link_type=ORDINARY)) for part in scope),
         limits=limits_of(settings),
         text=text,
     )

@@ -48,6 +48,7 @@ from larm.building.state import (
 from larm.config import Config
 from larm.enquiries.erasing import erase, unseen, without_rows
 from larm.errors import UsageError
+from larm.filters.spellings import ROW
 from larm.frontier.checkpoint import Header
 from larm.graph.files import JOURNAL
 from larm.graph.purge import purge_graph
@@ -146,6 +147,7 @@ def take_out(settings: Config, directory: Path, items: Sequence[Forgotten]) -> F
         header = _amended(state, _told_gone(settings, directory, header, gone), part)
         state, header = unseen(state, header, [url.fingerprint for url, _ in _rows(directory, gone)])
         header = without_rows(header, directory / QUEUES / PAGES, gone, unwanted)
+        state.store.transaction({}, state.store.keys(ROW))
         found.left, found.waits = erase(directory), not header.finished
         _amended(state, header, ForgottenPart(every))
         return found

@@ -51,11 +51,10 @@ class FragmentCheck:
         self._batch.append((url.fingerprint, array("q", sorted({hash(place) for place in found.places})).tobytes()))
         for address, place, text in found.links:
             try:
-                target = self._normalizer.join(base, address) if address else url if base == url.access else None
+                target = self._normalizer.join(base, address)
             except BadUrl:
                 continue  # told as malformed, where the page was read
-            if target is not None:
-                self._links.write(msgspec.json.encode((target.access, place, url.access, text)) + b"\n")
+            self._links.write(msgspec.json.encode((target.access, place, url.access, text)) + b"\n")
         if len(self._batch) >= _BATCH:
             self._write()
 

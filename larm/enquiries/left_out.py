@@ -30,7 +30,7 @@ from larm.model.url import BadUrl
 from larm.monitor.rates import size
 from larm.monitor.snapshot import Snapshot
 from larm.recrawl.page_rows import cut_pages
-from larm.river.landing import CIRCLE, TOO_MANY
+from larm.river.landing import CIRCLE, SITEMAPS, TOO_MANY
 from larm.seams import Filter
 from larm.storage.log import LINKS_LOG
 
@@ -237,15 +237,16 @@ def _all_outside(directory: Path, settings: Config, now: Snapshot) -> str:
     """A scope with nothing in it but the start pages is a mistake, mostly an expression for the beginning of a URL."""
     count = now.filtered.get(ScopeFilter.name, 0)
     moved = sum(number for name, number in now.totals.items() if name.startswith("downloader/response_status_count/3"))
-    if not count or not now.pages_run or now.visited > len(settings.crawl.start) + moved:
+    sitemaps = now.totals.get(SITEMAPS, 0)
+    if not count or not now.pages_run or now.visited > len(settings.crawl.start) + moved + sitemaps:
         return ""
-    pattern = settings.crawl.restrict_to
+    pattern, pages = settings.crawl.restrict_to, "the start pages" + " and sitemaps" * bool(sitemaps)
     if not pattern:
-        links = "the only link of the start pages leads" if count == 1 else f"all {count:,} links of the start pages lead"
+        links = f"the only link of {pages} leads" if count == 1 else f"all {count:,} links of {pages} lead"
         if all(region.whole for region in regions_of(last_header(directory))):
             return f"{links} to other hosts; -restrictto REGEX sets a scope that has them, '.*' one that has all"
         return f"{links} out of the scope; 'larm why --scope URL' says why"
-    outside = f"-restrictto {pattern} has none of the {count:,} links of the start pages; it must match a URL as a whole"
+    outside = f"-restrictto {pattern} has none of the {count:,} links of {pages}; it must match a URL as a whole"
     with (directory / LOGS / f"{ScopeFilter.log_name}.log").open(encoding="utf-8", errors="replace") as log:
         longer = ScopeFilter(f"(?:{pattern}).*")
         inside = sum(not longer.refusal(line.rstrip("\n")) for line in islice(log, _ASKED))

@@ -10,7 +10,7 @@ import msgspec
 from larm.errors import ConfigError
 from larm.kit.counted import counted
 from larm.kit.expression import Expression, TooSlow
-from larm.model.message import REDIRECT, URLMessage
+from larm.model.message import REDIRECT, SITEMAP, URLMessage
 from larm.model.region import Globs, Reach, Region, region_of
 from larm.model.spellings import names
 from larm.model.url import Url
@@ -51,12 +51,15 @@ class Outside:
 
 
 class ScopeFilter:
-    """The regular expression must match the whole normalised URL, whatever its case; patterns may want less."""
+    """The regular expression must match the whole normalised URL, whatever its case; patterns may want less.
+
+    Sitemaps pass, as they only name URLs that are judged themselves.
+    """
 
     name = "scope"
     log_name = "URLScopeFilter"
 
-    def __init__(self, restrict_to: str, globs: Globs = _ANY, *, tried: bool = False) -> None:
+    def __init__(self, restrict_to: str, globs: Globs = _ANY, *, tried: bool = False, sitemaps: bool = True) -> None:
         """``tried``: long names are matched first. Raises ConfigError for what is no expression, or takes too long on these."""
         try:
             self._expression = Expression(restrict_to)
@@ -67,6 +70,7 @@ class ScopeFilter:
         self._match = self._expression.matches
         self._pattern = restrict_to
         self._globs = globs
+        self._passing = SITEMAP if sitemaps else None
         self._outside = Outside()
         self.recall = self._outside.recall
 
@@ -95,7 +99,8 @@ class ScopeFilter:
 
     def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
         """See `larm.seams.Filter`."""
-        verdicts = [self.refusal(message.url.normalised, message.url.spelled) for message in batch]
+        free = self._passing
+        verdicts = ["" if each.link_type == free else self.refusal(each.url.normalised, each.url.spelled) for each in batch]
         if not any(verdicts):
             return list(batch)
         for reason in (_OUTSIDE, _TOO_SLOW):
@@ -106,6 +111,8 @@ class ScopeFilter:
 
     def explain(self, message: URLMessage) -> str | None:
         """See `larm.seams.Filter`."""
+        if message.link_type == self._passing:
+            return None
         try:
             if self._is_inside(message.url.normalised, message.url.spelled):
                 return self._globs.refuses(message.url.normalised, message.url.spelled) or None
@@ -127,7 +134,9 @@ class StartScope:
     name = "scope"
     log_name = "URLScopeFilter"
 
-    def __init__(self, regions: Iterable[Region]) -> None:
+    def __init__(self, regions: Iterable[Region], *, sitemaps: bool = True) -> None:
+        # constant after construction
+        self._passing = SITEMAP if sitemaps else None
         # only the handler thread adds to these
         self.regions: dict[str, Region] = {}
         """By the address of which they are."""
@@ -146,12 +155,13 @@ class StartScope:
         for message in batch:
             if message.link_type == REDIRECT and message.depth == 0 and message.url.access not in self.regions:
                 self._follow(message)
-        whole, parts, regions = self._whole, self._parts, self.regions
+        whole, parts, regions, free = self._whole, self._parts, self.regions, self._passing
         outside = [
             message
             for message in batch
             if message.url.host not in whole
             and message.url.access not in regions
+            and message.link_type != free
             and not (parts and self._in_part(message.url))
         ]
         if not outside:
@@ -164,7 +174,7 @@ class StartScope:
     def explain(self, message: URLMessage) -> str | None:
         """See `larm.seams.Filter`. An address whose depth nobody knows is no start URL, unless it is one of ours."""
         url = message.url
-        if url.host in self._whole or url.access in self.regions:
+        if url.host in self._whole or url.access in self.regions or message.link_type == self._passing:
             return None
         near = self._near(url)
         if any(not region.holds(url) for region in near):

@@ -54,9 +54,13 @@ class LinkMemo:
         self._hrefs: dict[str, Hrefs] = {}  # by directory of the page
         self._held = 0  # hrefs and links
 
-    def at(self, base: str) -> PageLinks:
-        """The resolver for one page. ``base`` is its access form, or that of its ``<base>``. Raises BadUrl."""
-        return PageLinks(self, (self._urls.get(base) or self.normalizer.parse(base)).access)
+    def at(self, base: str, page: str = "") -> PageLinks:
+        """Return the resolver for one page. ``base``: its access form, or that of its ``<base>``, then ``page``: its own.
+
+        Raises BadUrl.
+        """
+        url = self._urls.get(base) or self.normalizer.parse(base)
+        return PageLinks(self, url.access, url if page not in ("", url.access) else None)
 
     def known(self, access: str) -> Url | None:
         """The Url with this access form, if some page has led to it."""
@@ -102,10 +106,12 @@ class LinkMemo:
 class PageLinks:
     """Resolves the hrefs of one page; used by one thread."""
 
-    __slots__ = ("_base", "_directory", "_memo", "_origin", "_path", "_root", "hrefs", "site")
+    __slots__ = ("_base", "_directory", "_empty", "_memo", "_origin", "_path", "_root", "hrefs", "site")
 
-    def __init__(self, memo: LinkMemo, base: str) -> None:
+    def __init__(self, memo: LinkMemo, base: str, empty: Url | None = None) -> None:
+        """``empty``: where a link without an address leads, such as ``#x``; None: nowhere, as to the page itself."""
         # constant after construction
+        self._empty = empty
         self._memo = memo
         self._base = base
         self._path = base.partition("?")[0]
@@ -122,14 +128,14 @@ class PageLinks:
         self._memo.note_row(self._known(link[0]), link, row)
 
     def resolve(self, href: str) -> Url | None:
-        """Where ``href`` leads; None if it leads nowhere: empty, only a fragment, ``mailto:``, ``javascript:`` ...
+        """Return where ``href`` leads; None: nowhere, as to the page itself, or by ``mailto:``, ``javascript:`` ...
 
         Raises BadUrl for malformed ones, which are worth a warning (LARM-103).
         """
         if "#" in href:
             href = href[: href.index("#")]
         if not href:
-            return None
+            return self._empty
         found = self._known(href).get(href, self)
         if found is self:
             found = self._find(href)
@@ -185,7 +191,7 @@ class PageLinks:
     def _find_odd(self, href: str) -> Found:
         clean = _clean(href)
         scheme = _SCHEME.match(clean)
-        found: Found = None
+        found: Found = None if clean else self._empty
         fetched = _OF_FILES if self._base.startswith(FILES) else _OF_THE_WEB
         if clean and (scheme is None or scheme[1].lower() in fetched):
             try:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from itertools import compress
 from typing import overload
 
@@ -24,7 +23,7 @@ class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     url: Url
     link_type: int
-    """ORDINARY, FRAME or REDIRECT of `larm.model.message`."""
+    """ORDINARY, FRAME, REDIRECT or SITEMAP of `larm.model.message`."""
     anchor: str
     """Text of the link or ALT, spaces squeezed, at most 200 characters (LARM-91, LARM-101), no control characters."""
     follow: bool = True
@@ -91,12 +90,6 @@ class Links(msgspec.Struct, frozen=True, array_like=True, gc=False):
     def followed(self) -> list[int]:
         """The fingerprints of those that are followed."""
         return list(compress(array("Q", self.targets), self.follow))
-
-    def among(self, targets: AbstractSet[int]) -> list[Link]:
-        """Those that are followed and lead to one of these."""
-        if not targets:
-            return []
-        return self.at([n for n, target in enumerate(array("Q", self.targets)) if target in targets and self.follow[n]])
 
     def at(self, places: Iterable[int]) -> list[Link]:
         """Those in these places."""

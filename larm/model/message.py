@@ -15,8 +15,8 @@ from larm.model.url import Url, fingerprint_of
 START = "<start>"
 """The referrer of start URLs (LARM-89)."""
 
-ORDINARY, FRAME, REDIRECT = 0, 1, 2
-"""Link types (LARM-90)."""
+ORDINARY, FRAME, REDIRECT, SITEMAP = 0, 1, 2, 3
+"""Link types (LARM-90). A sitemap lists URLs of the crawl, and may be out of scope itself; its redirects keep this type."""
 
 
 class Known(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -78,6 +78,13 @@ class URLMessage(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """It was held back for the pattern of its address, and now goes on."""
     chain: tuple[int, ...] = ()
     """Fingerprints of the redirects in a row that led here."""
+    tried: tuple[int, ...] = ()
+    """Numbers of the spellings of this page that failed (`Url.spelling`)."""
+
+    @property
+    def failed(self) -> bool:
+        """True if this is a request that failed, and another spelling of the page may get its turn."""
+        return bool(self.tried) and self.url.spelling == self.tried[-1]
 
 
 class _Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -97,6 +104,7 @@ class _Row(msgspec.Struct, frozen=True, array_like=True, gc=False):
     stale: bool = False
     released: bool = False
     chain: tuple[int, ...] = ()
+    tried: tuple[int, ...] = ()
 
 
 _ORDINARY = list(msgspec.structs.astuple(URLMessage(Url("", "", "", 0)))[4:])

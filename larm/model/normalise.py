@@ -3,7 +3,8 @@
 Called by `larm.model.url`, and `KINDS` by `larm.model.spellings`. Pure; used on any thread.
 
 One text of the original's rules needs a reading: escaped ``& ; @ =`` stay escaped and literal ones literal, because
-``?a=b%26c`` and ``?a=b&c`` ask a server for different things. For the same reason ``%2B`` is not a space, ``+`` is.
+``?a=b%26c`` and ``?a=b&c`` ask a server for different things. For the same reason ``%2B`` is not a space. ``+`` is one in a
+query, where forms write it so (LARM-27); in a path it is a plus (RFC 3986 3.3).
 
 LARM-30 drops whatever begins with ``index.`` or ``default.``; here it is only the page that a server shows for its folder. Of
 ``index.xml``, ``index.de.html`` and ``INDEX.HTML`` nobody knows what they have to do with it, and the folder itself, or they,
@@ -44,6 +45,7 @@ def _spellings() -> dict[str, str]:
 
 
 _SPELLING = _spellings()
+_IN_PATH = _SPELLING | {"+": "%2B"}
 
 
 def normal_file(file: str, lowercase: bool, folder_pages: bool = True) -> str:
@@ -59,7 +61,7 @@ def normal_file(file: str, lowercase: bool, folder_pages: bool = True) -> str:
         if "%" not in file:
             return file.lower()
     path, _, query = file.partition("?")
-    path = _PATH.sub(_spell, _SLASHES.sub("/", path))
+    path = _PATH.sub(_spell_path, _SLASHES.sub("/", path))
     query = _QUERY.sub(_spell, query)
     if lowercase:
         path, query = _FOLD.sub(_fold, path), _FOLD.sub(_fold, query)
@@ -71,6 +73,10 @@ def normal_file(file: str, lowercase: bool, folder_pages: bool = True) -> str:
 
 def _spell(match: re.Match[str]) -> str:
     return _SPELLING[match[0]]
+
+
+def _spell_path(match: re.Match[str]) -> str:
+    return _IN_PATH[match[0]]
 
 
 def _fold(match: re.Match[str]) -> str:

@@ -1,21 +1,26 @@
 """Other spellings of an address: access forms of which the normalised form is the same, and which servers and rules tell apart.
 
-Of these one is asked for. Where that one is gone, or forbidden by robots.txt, no link leads to the others any more, so
-`larm.river.landing` and `larm.frontier.robots.desk` ask here for them. Pure; any thread.
+One of them is requested. If that fails, or robots.txt forbids it, `larm.river.landing` and `larm.frontier.robots.desk` get
+from here those that need no link; `larm.filters.spellings` has those that pages link to. Pure; any thread.
 """
 
+import re
 from collections.abc import Callable, Iterator
 
 from larm.model.normalise import KINDS
 from larm.model.url import Url
 
+_SLASHES = re.compile("//+")
 _PAGES = [f"{name}.{kind}" for name in ("index", "default") for kind in KINDS]
 
 
 def shorter(url: Url, join: Callable[[str, str], Url]) -> Iterator[Url]:
-    """``/q`` of ``/q?``, ``/a/`` of ``/a/index.html``. ``join`` as `larm.model.url.URLNormalizer.join`."""
+    """``/q`` of ``/q?``, ``/a/b`` of ``/a//b``, ``/a/`` of ``/a/index.html``. ``join``: see `URLNormalizer`."""
     access = url.access
-    names = ((access[:-1],) if access.find("?") == len(access) - 1 else ()) + (() if access.endswith("/") else (".",))
+    path, mark, query = url.path_query.partition("?")
+    once = f"{url.origin}{_SLASHES.sub('/', path)}{mark}{query}"
+    names = ((access[:-1],) if mark and not query else ()) + ((once,) if "//" in path else ())
+    names += () if access.endswith("/") else (".",)
     return (each for each in (join(access, name) for name in names) if each.fingerprint == url.fingerprint)
 
 

@@ -65,6 +65,11 @@ class Url(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return f"{head}{self.access.partition('?')[0].rpartition('/')[2]}{mark}{query}"
 
     @property
+    def spelling(self) -> int:
+        """63 bits of XXH3 over the access form; of most URLs it is the fingerprint."""
+        return fingerprint_of(self.access)
+
+    @property
     def site(self) -> str:
         """The registered domain of the host, by the public suffix list; the host where it has none (an IP address)."""
         return site_of(self.hostname)

@@ -56,7 +56,7 @@ class Assembler:
             elements = [*extra, *elements]
         resolver = self._memo.at(message.url.access)
         if base:
-            resolver = self._based(resolver, base, warnings)
+            resolver = self._based(message.url.access, base, warnings)
         follow = robots.follow or not self._nofollow
         charset = "" if page.charset in UNICODE else page.charset
         found = self._finder.find(elements, resolver, follow=follow, charset=charset)
@@ -102,9 +102,7 @@ class Assembler:
 
     def links(self, page: str, elements: Sequence[Element], *, follow: bool, base: str = "") -> Found:
         """What other elements lead to, on a page with this access URL and ``<base>``: those of its headers, of its styles."""
-        resolver = self._memo.at(page)
-        if base:
-            resolver = self._based(resolver, base, [])
+        resolver = self._based(page, base, []) if base else self._memo.at(page)
         found = self._finder.find(elements, resolver, follow=follow)
         return found._replace(warnings=_lines(page, found.warnings))
 
@@ -124,11 +122,12 @@ class Assembler:
                 robots = robots.also(of_header(attributes.get("content") or "", self._agent))
         return base or "", robots, extra
 
-    def _based(self, resolver: PageLinks, base: str, warnings: list[str]) -> PageLinks:
-        """The resolver for a page with ``<base href>``."""
+    def _based(self, page: str, base: str, warnings: list[str]) -> PageLinks:
+        """Return the resolver for a page, of which the access form is given, with ``<base href>``."""
+        resolver = self._memo.at(page)
         try:
             url = resolver.resolve(base)
-            return resolver if url is None else self._memo.at(url.access)
+            return resolver if url is None else self._memo.at(url.access, page)
         except BadUrl as error:
             warnings.append(f"malformed <base> {without_credentials(base)[:200]!r}: {error}")
             return resolver

@@ -52,6 +52,7 @@ class Collector(Generic[Node]):
         self._leading = 0  # links that lead somewhere
         self._said: list[str] = []  # the text of the links
         self._drawn = 0  # drawings
+        self._based = False  # a fragment alone leads to another page
         self._parted = False  # what has just ended parts words, such as a picture
 
     def attributes_of(self, node: Node) -> Attributes:
@@ -74,6 +75,7 @@ class Collector(Generic[Node]):
             self._say_in_link(" ")
         elif meaning.leads or meaning.says:
             attributes = _asked(self.attributes_of(node))
+            self._based = self._based or (name == "base" and "href" in attributes)
             (self._elements if meaning.leads else self._about).append((name, attributes, ""))
             if name == "img":
                 self._say_in_link(f" {attributes.get('alt') or ''} ")
@@ -171,7 +173,7 @@ class Collector(Generic[Node]):
         self._place = whole.get("id") or attributes.get("name") or self._place
         href = attributes.get("href")
         place = -1  # it leads nowhere (LARM-102)
-        if (href and href[0] != "#") or "xlink:href" in attributes:
+        if (href and href[0] != "#") or "xlink:href" in attributes or (self._based and "href" in attributes):
             place = len(self._elements)
             self._elements.append(("a", attributes, ""))
             self._leading += 1

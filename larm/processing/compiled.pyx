@@ -193,7 +193,7 @@ cdef class Walk:
     # what is open
     cdef Column around, links, said
     cdef int leading, headed, drawn
-    cdef bint parted
+    cdef bint parted, based
     cdef Py_ssize_t heading
 
     def __cinit__(self, more):
@@ -243,6 +243,8 @@ cdef class Walk:
             self.space()
         elif flags & (LEADS | SAYS):
             found = _attributes(node)
+            if NAMES[tag] == "base" and "href" in found:
+                self.based = True
             (self.elements if flags & LEADS else self.about).append((NAMES[tag], found, ""))
             if flags & IS_IMAGE and self.links.used:
                 written = f" {found.get('alt') or ''} ".encode("utf-8", "replace")
@@ -376,7 +378,7 @@ cdef class Walk:
         self.pass_(node)
         href = attributes.get("href")
         link.place, link.begin = -1, self.said.used
-        if (href and (<str> href)[0] != c"#") or "xlink:href" in attributes:
+        if (href and (<str> href)[0] != c"#") or "xlink:href" in attributes or (self.based and "href" in attributes):
             link.place = len(self.elements)
             self.elements.append(attributes)  # until it ends
             self.leading += 1

@@ -67,7 +67,7 @@ class JsonFeedProcessor:
             return Document(mime, warnings=(f"{address}: JSON Feed: {error}",))
         if not found.version.startswith(_VERSION):
             return Document(mime)
-        page = page_of_feed(self._links, address, "", _feed(found, self._effort))
+        page = page_of_feed(self._links, message, "", _feed(found, self._effort))
         page = page._replace(charset=encoding.name, declared=encoding.declared)
         return self._assembler.document(message, fetched, mime, page)
 

@@ -13,7 +13,7 @@ from larm.model.credentials import without_credentials
 from larm.model.cuts import LINKS
 from larm.model.link_memo import PageLinks
 from larm.model.links import Links, Row, row
-from larm.model.message import FRAME, ORDINARY
+from larm.model.message import FRAME, ORDINARY, SITEMAP
 from larm.model.url import BadUrl, Url
 from larm.processing.page import Attributes, Element
 from larm.processing.pointers import Related
@@ -124,12 +124,12 @@ class PageFinder:
     def other(self, tag: str, attributes: Attributes) -> tuple[str | None, str, int, bool]:
         """(address, anchor, link type, follow) of an element that is no ``<a>``."""
         if tag == "link":
-            href, (hints, embeds) = attributes.get("href"), _relation(attributes.get("rel") or "")
+            href, (hints, embeds, kind) = attributes.get("href"), _relation(attributes.get("rel") or "")
             if hints:
                 href = None
             if embeds or "as" in attributes or _is_oembed(attributes.get("type")):
                 return href, "", ORDINARY, self.embedded
-            return href, "", ORDINARY, self.follows(attributes)
+            return href, "", kind, self.follows(attributes)
         if tag in ("area", "refresh"):
             return attributes.get("href"), _alt(attributes), ORDINARY, self.follows(attributes)
         if tag in ("frame", "iframe"):
@@ -156,7 +156,7 @@ def find(elements: Sequence[Element], page: PageFinder, most: int) -> tuple[Link
     for tag, attributes, text in elements:
         if tag == "a":
             goes = goes_on if "rel" not in attributes else page.follows(attributes)
-            link = attributes.get("href") or attributes.get("xlink:href") or "", text
+            link = attributes.get("href") or attributes.get("xlink:href") or ("#" if "href" in attributes else ""), text
             found = known.get(link, _UNKNOWN)
             if found is _UNKNOWN:
                 found = page.learn(link)
@@ -182,10 +182,10 @@ def find(elements: Sequence[Element], page: PageFinder, most: int) -> tuple[Link
 
 
 @lru_cache(maxsize=1_000)
-def _relation(rel: str) -> tuple[bool, bool]:
-    """Whether it names a host only, whether it is a part of the page."""
+def _relation(rel: str) -> tuple[bool, bool, int]:
+    """Return whether it names a host only, whether it is a part of the page, and the link type."""
     names = rel.lower().split()
-    return not _HINTS.isdisjoint(names), not _EMBEDDED.isdisjoint(names)
+    return not _HINTS.isdisjoint(names), not _EMBEDDED.isdisjoint(names), SITEMAP if "sitemap" in names else ORDINARY
 
 
 def _is_page(kind: str | None, source: str) -> bool:

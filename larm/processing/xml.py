@@ -9,7 +9,7 @@ from larm.config import Processing
 from larm.model.cuts import EFFORT, ENDS_EARLY
 from larm.model.document import Document
 from larm.model.link_memo import LinkMemo
-from larm.model.message import URLMessage
+from larm.model.message import SITEMAP, URLMessage
 from larm.model.outcome import Fetched
 from larm.model.url import BadUrl
 from larm.processing import feed, sitemap
@@ -56,7 +56,7 @@ class XmlProcessor:
         if root in sitemap.ROOTS:
             page, index = self._sitemap(message.url.access, text), False
         elif root in feed.ROOTS and (found := feed.read_feed(text, self._effort)):
-            page = page_of_feed(self._links, message.url.access, fetched.headers.get("content-location", ""), found)
+            page = page_of_feed(self._links, message, fetched.headers.get("content-location", ""), found)
         elif not root and sitemap.kind_of_text(text) is not sitemap.TextKind.NO_SITEMAP:
             page, index = sitemap_page(sitemap.read_text(text), message.url.access, self._strict_sitemaps), False
         else:
@@ -69,9 +69,9 @@ class XmlProcessor:
         return sitemap_page(found, address, self._strict_sitemaps)
 
 
-def page_of_feed(links: LinkMemo, address: str, content_location: str, found: feed.Feed) -> Page:
+def page_of_feed(links: LinkMemo, message: URLMessage, content_location: str, found: feed.Feed) -> Page:
     """As `feed_page`, of the feed at an address. ``content_location``: what the header says, or nothing."""
-    join = links.normalizer.join
+    join, address = links.normalizer.join, message.url.access
 
     def resolved(base: str, href: str) -> str:
         try:
@@ -79,7 +79,8 @@ def page_of_feed(links: LinkMemo, address: str, content_location: str, found: fe
         except BadUrl:
             return ""
 
-    return feed_page(found, resolved, resolved(address, content_location) or address)
+    page = feed_page(found, resolved, resolved(address, content_location) or address)
+    return page._replace(lastmods=[]) if message.link_type == SITEMAP else page
 
 
 def sitemap_page(found: sitemap.Sitemap, address: str, strict: bool) -> Page:
@@ -93,7 +94,8 @@ def sitemap_page(found: sitemap.Sitemap, address: str, strict: bool) -> Page:
     cuts = (EFFORT,) if found.given_up else (ENDS_EARLY,) if found.cut else ()
     if strict and not found.lists_sitemaps:
         entries = [entry for entry in entries if sitemap.speaks_for(address, entry[0])]
-    elements = [("a", {"href": each}, "") for each, _ in entries]
+    tag, rel = ("link", "sitemap") if found.lists_sitemaps else ("a", "")
+    elements = [(tag, {"href": each, "rel": rel}, "") for each, _ in entries]
     lastmods = [entry for entry in entries if entry[1]]
     return Page(elements=elements, warnings=warnings, cuts=cuts, lastmods=lastmods)
 

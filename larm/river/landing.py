@@ -4,12 +4,15 @@
 it returns is carried out by `larm.river.unloading` in one step of the gate.
 """
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import compress
 
 import msgspec
 
 from larm.config import Frontier as Settings
+from larm.filters.chain import SEEN
 from larm.frontier.host import Host
 from larm.frontier.politeness import Decision, policy
 from larm.model import cuts, hollow
@@ -20,7 +23,7 @@ from larm.model.lease import Lease
 from larm.model.left import TOO_DEEP
 from larm.model.links import Link, Links
 from larm.model.lost import Lost
-from larm.model.message import REDIRECT, URLMessage, as_whole
+from larm.model.message import REDIRECT, SITEMAP, URLMessage, as_whole
 from larm.model.outcome import Failed, Fetched, Moved, NotModified, Outcome, Refused
 from larm.model.spellings import shorter
 from larm.model.url import BadUrl, Url
@@ -37,6 +40,8 @@ TOO_MANY = "redirect/too_many"
 """Counts redirects that were not followed, as there were so many before them."""
 CIRCLE = "redirect/circle"
 """Counts redirects of pages to themselves, and back to what has redirected there."""
+SITEMAPS = "robotstxt/sitemaps_fetched"
+"""Counts sitemaps."""
 KEPT = "revisit/redirected"
 """Counts pages of a revisit that redirect for now (302, 303, 307), as to a login: what there is of them is kept."""
 
@@ -55,10 +60,15 @@ class Lander:
         recall: Callable[[Sequence[int]], Mapping[str, AbstractSet[int]]] | None = None,
         limits: Mapping[str, int] | None = None,
         text: bool = True,
+        is_news: Callable[[str, int], bool] | None = None,
+        is_outside: Callable[[URLMessage], bool] = lambda _: False,
     ) -> None:
         """``process`` makes a Document of any bytes, and never raises; `larm.processing.by_mime`.
 
         ``recall``: of some fingerprints those of which it is known at once that a filter will drop them, by its name.
+
+        ``is_news``: True for a link (its access form and fingerprint) that the visited filter has to see, as it may be another
+        spelling of its page; None: there is no such filter. ``is_outside``: True for a page that is out of scope.
 
         ``limits``: how much is read of a page, by the names of `larm.model.cuts`. ``text``: whether documents have their text.
         """
@@ -68,6 +78,8 @@ class Lander:
         self._settings = settings
         self._order = order
         self._recall = recall
+        self._is_news = is_news
+        self._is_outside = is_outside
         self._limits = limits or {}
         self._text = text
         # replaced by who steers the crawl
@@ -91,7 +103,8 @@ class Lander:
                 if lost:
                     landed.counts[NOWHERE] = 1
                 visit = self._no_page(lease.message, outcome, f"HTTP status {status}", status)
-                return landed._replace(visit=visit, again=self._other_name(lease.message, outcome))
+                again, failed = self._other_spelling(lease.message, outcome)
+                return landed._replace(visit=visit, again=again, messages=failed)
             case Failed():
                 counts = {f"downloader/exception_type_count/{outcome.reason.value}": 1}
                 text = f"{outcome.reason.value}: {outcome.detail}"
@@ -118,6 +131,12 @@ class Lander:
             return landed._replace(visit=_unchanged(message, 200, outcome.headers))
         if document is None:
             document = self._process(message, outcome)
+        if message.link_type == SITEMAP and self._is_outside(message):
+            if document.lastmods is None:
+                landed = landed_of(lease, outcome, f"{outcome.status} no sitemap", status=outcome.status, error=True)
+                why = "it is no sitemap, and out of scope"
+                return landed._replace(visit=self._no_page(message, outcome, why, outcome.status))
+            document = msgspec.structs.replace(document, index=False)
         visit = Visit(
             page=message.url.access,
             links=document.links,
@@ -141,6 +160,8 @@ class Lander:
         landed = landed_of(
             lease, outcome, f"{outcome.status} {len(outcome.body)} {document.mime}{notes}", status=outcome.status
         )
+        if message.link_type == SITEMAP:
+            landed.counts[SITEMAPS] = 1
         if outcome.truncated:
             landed.counts["downloader/truncated"] = 1
         for name in (*document.counts, *(cuts.COUNTED + name for name in visit.cuts)):
@@ -189,13 +210,30 @@ class Lander:
             return (found if self._order is None else self._order.found(message, found)), {}
         targets = links.followed()
         dropped = self._recall(targets)
-        fresh = set(targets).difference(*dropped.values())
         accesses = links.accesses.split("\n") if dropped else []
+        spared = self._spared(links, accesses, targets, dropped)
         known = {
-            name: "\n".join([access for access, target in zip(accesses, targets, strict=True) if target in gone])
+            name: "\n".join([accesses[n] for n, target in enumerate(targets) if target in gone and n not in spared])
             for name, gone in dropped.items()
         }
-        return [URLMessage(link.url, page, link.link_type, depth) for link in links.among(fresh)], known
+        gone = frozenset[int]().union(*dropped.values())
+        followed = compress(range(len(links)), links.follow)
+        places = [place for n, place in enumerate(followed) if targets[n] not in gone or n in spared]
+        going = links.at(places) if places else ()
+        return [URLMessage(link.url, page, link.link_type, depth) for link in going], known
+
+    def _spared(
+        self, links: Links, accesses: Sequence[str], targets: Sequence[int], dropped: Mapping[str, AbstractSet[int]]
+    ) -> AbstractSet[int]:
+        """Return the places, among the links that are followed, of those that the filters have to judge themselves."""
+        seen, is_news = dropped.get(SEEN, ()), self._is_news
+        if seen and is_news is not None:
+            spared = {n for n, target in enumerate(targets) if target in seen and is_news(accesses[n], target)}
+        else:
+            spared = set()
+        if dropped and _SITEMAPS in links.lines:
+            spared.update(n for n, link in enumerate(filter(_follows, links)) if link.link_type == SITEMAP)
+        return spared
 
     def _leads_on(self, document: Document) -> bool:
         """Whether there is a link that no filter is known to drop."""
@@ -226,7 +264,8 @@ class Lander:
             landed.counts[TOO_MANY] = 1
             return _lost_way(landed, visit, f"more than {message.redirects} in a row")
         chain = (*message.chain, message.url.fingerprint)
-        onward = URLMessage(target, message.url.access, REDIRECT, message.depth, message.redirects + 1)
+        kind = SITEMAP if message.link_type == SITEMAP else REDIRECT
+        onward = URLMessage(target, message.url.access, kind, message.depth, message.redirects + 1)
         onward = msgspec.structs.replace(onward, released=message.released, chain=chain)
         own = target.access == message.url.access
         ring = len(chain) - 1 - chain.index(target.fingerprint) if target.fingerprint in message.chain and not same else 0
@@ -250,24 +289,27 @@ class Lander:
             onward = msgspec.structs.replace(onward, known=as_whole(message.known))
         return landed._replace(visit=visit, again=onward)
 
-    def _other_name(self, message: URLMessage, outcome: Outcome) -> URLMessage | None:
-        """``/q`` where ``/q?`` was refused, ``/a/`` where ``/a/index.html`` was: normalised they are one, so that no link would
-        lead there any more. Where that is refused as well, it is the first one that is asked for the next time."""
+    def _other_spelling(self, message: URLMessage, outcome: Outcome) -> tuple[URLMessage | None, Sequence[URLMessage]]:
+        """Return what to request in place of a refused spelling, such as ``/a/`` for ``/a/index.html``.
+
+        If there is none, return the failed request for the visited filter, which knows the spellings that were linked.
+        The page book keeps the first spelling.
+        """
         if policy(outcome, message.tries, self._settings).retry:
-            return None
-        other = next(shorter(message.url, self._join), None)
+            return None, ()
+        failed = msgspec.structs.replace(message, tried=(*message.tried, message.url.spelling), tries=0)
+        other = next((each for each in shorter(message.url, self._join) if each.spelling not in failed.tried), None)
         if other is None:
-            return None
+            return None, () if self._is_news is None else (failed,)
         known = None if message.known is None else as_whole(message.known)
-        return msgspec.structs.replace(message, url=other, redirects=message.redirects + 1, known=known)
+        return msgspec.structs.replace(failed, url=other, known=known), ()
 
     def _no_page(self, message: URLMessage, outcome: Outcome, failure: str, status: int = 0) -> Visit | None:
         """For the page book: we may have had this page before, or it may be there the next time.
 
         None where it is tried again: what is in the river must not be in the book as well, or a revisit asks for it twice.
         """
-        other_name = message.redirects > 0 and message.link_type != REDIRECT
-        if other_name or policy(outcome, message.tries, self._settings).retry:
+        if message.tried or policy(outcome, message.tries, self._settings).retry:
             return None
         return Visit(
             page=message.url.access,
@@ -281,6 +323,8 @@ class Lander:
 
 
 _NONE: Mapping[str, int] = {}
+_SITEMAPS = f"\t{SITEMAP}\t".encode()
+_follows = operator.attrgetter("follow")
 
 
 def _lost_way(landed: Landed, visit: Visit, why: str) -> Landed:

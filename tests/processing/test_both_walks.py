@@ -89,6 +89,7 @@ PAGES = {
         "<noscript>You need <a href=n>scripts</a>.<p>y</p></noscript>z<!-- c -->"
         "<script>if (a <!--b) '</scr' + 'ipt>'</script><iframe src=f>w</iframe>"
     ),
+    "base and fragments": _page("<base target=x><base href=/b>", "<a href='#x'>p <img alt=q></a><a href=''>r</a><a>s</a>"),
     "two titles": _page("<title>U</title>x", "<title>T &amp; t</title>\n<meta name=robots content=noindex><base href=/b>"),
     "forms": _page(
         "<form action=/s><label>a <input name=q></label><select><option>b<option>c</select><button>d</button></form>"

@@ -127,6 +127,24 @@ def test_a_relative_link_leads_elsewhere_from_each_directory_though_the_root_has
         assert [link.url.access for link in found.links] == [f"http://a.localhost/{place}x/", "http://a.localhost/y"]
 
 
+@PARSERS
+@pytest.mark.parametrize(
+    ("base", "targets"),
+    [
+        ("/other/", ["/other/"]),
+        ("x?y#z", ["/dir/x?y"]),
+        ("http://b.localhost/", ["http://b.localhost/"]),
+        ("#z", []),
+        ("http://a.localhost/dir/page.html", []),
+        ("http://[", []),
+    ],
+)
+@pytest.mark.parametrize("link", ["<a href='#x'>y</a>", "<a href=' #x'>y</a>", "<a href=''>y</a>", "<a href>y</a>"])
+def test_link_without_an_address_leads_to_the_base(parser: str, base: str, targets: list[str], link: str) -> None:
+    """Where that is the page itself, it leads nowhere."""
+    assert [found[0] for found in links(f"<base href='{base}'>{link}<img src=''><a>z</a>", parser=parser)] == targets
+
+
 def test_base_holds_for_links_before_it() -> None:
     assert links("<link rel=up href=x><base href=/other/>") == [("/other/x", 0, "", True)]
 

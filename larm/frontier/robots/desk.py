@@ -21,7 +21,7 @@ from larm.frontier.robots.rules import RobotsRules
 from larm.frontier.turns import Turns
 from larm.kit.threads.tally import Tally
 from larm.model.file_url import FILES
-from larm.model.message import URLMessage
+from larm.model.message import ORDINARY, SITEMAP, URLMessage
 from larm.model.spellings import longer, shorter
 from larm.model.url import Url
 from larm.seams import Clock, Drop
@@ -93,7 +93,7 @@ class RobotsDesk:
                 host = self._book.get_locked(key)
                 parked: list[URLMessage] = []
                 for message in group:
-                    rules = self._rules_locked(host, message.url)
+                    rules = self._rules_locked(host, message)
                     if rules is None:
                         parked.append(message)
                     elif rules.allows(message.url.path_query):
@@ -180,12 +180,12 @@ class RobotsDesk:
             return []
         others = chain(shorter(message.url, self._join), longer(message.url, self._join))
         allowed = next((each for each in others if rules.allows(each.path_query)), None)
-        return [] if allowed is None else [msgspec.structs.replace(message, url=allowed, redirects=message.redirects + 1)]
+        return [] if allowed is None else [msgspec.structs.replace(message, url=allowed, tried=(message.url.spelling,))]
 
     # -- under the lock
 
-    def _rules_locked(self, host: Host, url: Url) -> RobotsRules | None:
-        scheme = scheme_of(url.access)
+    def _rules_locked(self, host: Host, message: URLMessage) -> RobotsRules | None:
+        scheme = scheme_of(message.url.access)
         origin = host.robots.get(scheme)
         if origin is not None and origin.rules is not None:
             now = self._clock.monotonic()
@@ -194,8 +194,9 @@ class RobotsDesk:
                 return origin.rules
         if origin is None or not origin.loading:
             host.robots[scheme] = msgspec.structs.replace(origin or OriginRobots(), expires=0.0, loading=True)
-            address = robots_url(url)
-            host.robots_tasks.append(URLMessage(address, referrer=address.access))
+            address = robots_url(message.url)
+            foreign = message.link_type == SITEMAP and message.referrer != address.access
+            host.robots_tasks.append(URLMessage(address, address.access, SITEMAP if foreign else ORDINARY))
         return None
 
 

@@ -17,7 +17,7 @@ from larm.frontier.robots.desk import Arrival, RobotsDesk, scheme_of
 from larm.frontier.robots.rules import ALLOW_ALL, RobotsRules
 from larm.kit.counters import Counters
 from larm.model.lease import Lease
-from larm.model.message import URLMessage
+from larm.model.message import ORDINARY, SITEMAP, URLMessage
 from larm.model.outcome import Failed, Fetched, Moved, NotModified, Outcome, Refused
 from larm.model.url import BadUrl, Url
 
@@ -140,13 +140,14 @@ class RobotsLander:
         return _again(message, target.access, message.redirects + 1, 0)
 
     def _sitemaps(self, message: URLMessage, rules: RobotsRules) -> Iterator[URLMessage]:
-        """As if a start page had linked to them. They pass the filters like all URLs: also those on other hosts are in scope,
-        or are not fetched.
+        """As if a start page had linked to them; the scope lets them pass.
+
+        A host that only a sitemap of another host led to may have no page in scope: its own sitemaps are ordinary links.
         """
-        page = message.url.access
+        page, kind = message.url.access, ORDINARY if message.link_type == SITEMAP else SITEMAP
         for text in rules.sitemaps:
             try:
-                yield URLMessage(self._join(page, text), page, depth=1)
+                yield URLMessage(self._join(page, text), page, kind, depth=1)
             except BadUrl as error:
                 self._log(f"{page}: malformed sitemap {text[:200]!r}: {error}")
 

@@ -1,0 +1,87 @@
+"""Spellings: the links that differ from the request of their page only in what normalisation folds together.
+
+Some of that is guessed, as ``/a/`` and ``/a/index.html`` may be two pages. `VisitedFilter` files such links here, on the
+handler thread. Where a request has failed, each of them gets its turn. `Spellings.is_news` is thread-safe.
+"""
+
+import re
+from array import array
+from collections.abc import Sequence
+
+import msgspec
+
+from larm.kit.disk.block_store import BlockStore
+from larm.model.message import URLMessage, as_whole, pack_messages, unpack_messages
+from larm.model.url import Url, fingerprint_of
+
+ROW = "spelling-"
+"""Keys of the rows begin with this."""
+MOST = 8
+"""Spellings of one page; a hostile page may invent any number."""
+_SLOTS = 1 << 19
+"""Spellings that are known at once: 4 MB. Of others the disk is asked again."""
+_ESCAPED = re.compile("%[2-7]")
+
+
+class Spellings:
+    """Rows in the store of the queues, one a page. A row that is newer than the last checkpoint is dropped after a crash."""
+
+    def __init__(self, store: BlockStore) -> None:
+        # constant after construction
+        self._store = store
+        # written by the handler thread
+        self._known = array("Q", bytes(8 * _SLOTS))
+
+    def is_news(self, access: str, fingerprint: int) -> bool:
+        """Return True if the link may be another spelling of its page that is not filed yet. At most 1 us."""
+        number = fingerprint_of(access)
+        if number == fingerprint and ("%" not in access or _ESCAPED.search(access) is None):
+            return False
+        return self._known[number % _SLOTS] != number
+
+    def learn(self, urls: Sequence[Url]) -> None:
+        """Remember the spellings that are requested first, or filed."""
+        for url in urls:
+            number = url.spelling
+            if number != url.fingerprint or "%" in url.access:
+                self._known[number % _SLOTS] = number
+
+    def file(self, messages: Sequence[URLMessage]) -> list[URLMessage]:
+        """File links to pages that are known, and requests that failed (`URLMessage.failed`); return those to make now."""
+        rows: dict[str, list[URLMessage]] = {}
+        keys: dict[str, str] = {}
+        passing = []
+        for message in messages:
+            prefix = f"{ROW}{message.url.fingerprint:x}-"
+            if prefix not in rows:
+                for old in self._store.keys(prefix):
+                    keys[prefix] = old
+                    self._store.retire(old)
+                block = self._store.get(keys[prefix]) if prefix in keys else None
+                rows[prefix] = unpack_messages(block) if block is not None else []
+            following = _filed(rows[prefix], message)
+            if following is not None:
+                passing.append(following)
+        numbers = {prefix: int(keys[prefix][len(prefix) : -4]) + 1 if prefix in keys else 0 for prefix in rows}
+        self._store.put_many({f"{prefix}{numbers[prefix]:08}.cqb": pack_messages(each) for prefix, each in rows.items()})
+        return passing
+
+
+def _filed(rows: list[URLMessage], message: URLMessage) -> URLMessage | None:
+    """Add a message to the rows of its page; return the one to make now.
+
+    Where all spellings failed, the first row has their numbers as `URLMessage.tried`.
+    """
+    new = all(row.url.access != message.url.access for row in rows)
+    if not message.failed and (not new or len(rows) >= MOST):
+        return None
+    tried = message.tried if message.failed else (rows[0].tried if rows else ())
+    if new:
+        rows.append(msgspec.structs.replace(message, known=None))
+    rows[:] = [msgspec.structs.replace(row, tried=()) for row in rows]
+    following = next((row for row in rows if row.url.spelling not in tried), None) if tried else None
+    if following is None:
+        rows[0] = msgspec.structs.replace(rows[0], tried=tried)
+        return None
+    known = None if message.known is None else as_whole(message.known)
+    return msgspec.structs.replace(following, known=known, tried=tried)

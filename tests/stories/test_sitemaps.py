@@ -1,0 +1,135 @@
+"""Sitemaps that are out of scope themselves: the crawl fetches them, and judges the URLs in them as it judges links."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from larm.enquiries.left_out import left_out
+from larm.testing.replies import Reply
+from larm.testing.site import Site
+from larm.testing.web import SyntheticWeb
+from tests.stories.crawls import asked, config_of, indexed, once, run_crawl
+
+SPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
+DOCS = r"http://a\.localhost:\d+/docs/.*"
+
+
+def urlset(*urls: str) -> str:
+    return f'<urlset xmlns="{SPACE}">' + "".join(f"<url><loc>{url}</loc></url>" for url in urls) + "</urlset>"
+
+
+def index(*urls: str) -> str:
+    return (
+        f'<sitemapindex xmlns="{SPACE}">' + "".join(f"<sitemap><loc>{url}</loc></sitemap>" for url in urls) + "</sitemapindex>"
+    )
+
+
+def feed(*urls: str) -> str:
+    items = "".join(f"<item><title>News</title><link>{url}</link></item>" for url in urls)
+    return f"<rss version='2.0'><channel><title>Feed</title>{items}</channel></rss>"
+
+
+def put(site: Site, path: str, text: str, mime: str = "application/xml", *, packed: bool = False) -> None:
+    body = gzip.compress(text.encode(), mtime=0) if packed else text.encode()
+    site.add(path, Reply(200, {"Content-Type": "application/gzip" if packed else mime}, body))
+
+
+@pytest.fixture
+def start(web: SyntheticWeb) -> str:
+    """A folder with a page that only a sitemap names; the site has another page, which is out of scope."""
+    site = web.host("a.localhost")
+    site.page("/docs/", "Start", "Words.")
+    site.page("/docs/hidden", "Hidden", "Words that no link leads to.")
+    site.page("/blog/", "Blog", "Words about something else.")
+    site.robots(f"Sitemap: {web.url('a.localhost', '/map.xml')}")
+    return web.url("a.localhost", "/docs/")
+
+
+@pytest.fixture
+def pages(web: SyntheticWeb) -> list[str]:
+    return [web.url("a.localhost", "/docs/hidden"), web.url("a.localhost", "/blog/"), web.url("b.localhost", "/page")]
+
+
+SCOPES: list[dict[str, object]] = [
+    {"crawl.scope": "below"},
+    {"crawl.restrict_to": DOCS},
+    {"crawl.include": ["/docs/*"]},
+    {"crawl.exclude": ["/*.xml", "/*.gz", "/blog/*", "/feed", "/list.txt"]},
+]
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_sitemap_out_of_scope_brings_pages_in_scope(
+    tmp_path: Path, web: SyntheticWeb, start: str, pages: list[str], scope: dict[str, object]
+) -> None:
+    """Of each kind one; also in a revisit, where each has one more page."""
+    site = web.host("a.localhost")
+    kinds = ["/map.xml", "/list.txt", "/feed", "/packed.xml.gz", "/old.xml", "/linked.xml", "/index.xml"]
+    site.robots("".join(f"Sitemap: {web.url('a.localhost', path)}\n" for path in kinds if path != "/linked.xml"))
+    site.add("/docs/", Reply(200, {"Content-Type": "text/html"}, b"<link rel='sitemap' href='/linked.xml'>Start"))
+    site.redirect("/old.xml", "/new.xml")
+    put(site, "/index.xml", index(web.url("a.localhost", "/child.xml")))
+    found: list[str] = []
+    for run in (1, 2):
+        for path in ("/map.xml", "/list.txt", "/feed", "/packed.xml.gz", "/new.xml", "/linked.xml", "/child.xml"):
+            page = f"/docs{path}-{run}.html"
+            site.page(page, page, f"Words of {page}.")
+            found.append(page)
+            urls = [*pages, *(web.url("a.localhost", page) for page in found if page.startswith(f"/docs{path}-"))]
+            if path == "/list.txt":
+                put(site, path, "\n".join(urls), "text/plain")
+            else:
+                put(site, path, (feed if path == "/feed" else urlset)(*urls), packed=path.endswith(".gz"))
+        run_crawl(tmp_path, start, scope)
+        assert indexed(tmp_path) == once(start, pages[0], *(web.url("a.localhost", page) for page in found))
+        assert {f"a.localhost{path}" for path in kinds} <= set(asked(web))
+        assert {"a.localhost/blog/", "b.localhost/page"}.isdisjoint(asked(web))
+
+
+def test_sitemap_index_on_another_host_obeys_its_robots_txt_and_brings_no_page_of_it(
+    tmp_path: Path, web: SyntheticWeb, start: str, pages: list[str]
+) -> None:
+    """Nor the sitemaps that the other host names itself."""
+    other = web.host("b.localhost")
+    web.host("a.localhost").robots(f"Sitemap: {web.url('b.localhost', '/index.xml')}")
+    own = web.url("b.localhost", "/own.xml")
+    other.robots(f"User-agent: *\nDisallow: /private/\nSitemap: {own}")
+    children = [web.url("b.localhost", path) for path in ("/1.xml.gz", "/private/2.xml", "/page", "/moved.xml")]
+    put(other, "/index.xml", index(*children))
+    put(other, "/1.xml.gz", urlset(*pages), packed=True)
+    other.page("/page", "Page", "A page in place of a sitemap.", links=["/other", pages[0]])
+    other.redirect("/moved.xml", "/page?x")
+    other.page("/page?x", "Page", "Another page in place of a sitemap.")
+    run_crawl(tmp_path, start)
+    there = ("/index.xml", "/1.xml.gz", "/page", "/moved.xml", "/page?x")
+    here = [f"a.localhost{path}" for path in ("/docs/", "/docs/hidden", "/blog/")]
+    assert asked(web) == once(*here, *(f"b.localhost{path}" for path in there))
+    assert indexed(tmp_path) == once(start, *pages[:2])
+
+
+def test_sitemap_that_was_an_ordinary_link_first_is_fetched(
+    tmp_path: Path, web: SyntheticWeb, start: str, pages: list[str]
+) -> None:
+    """The scope remembers what is outside; that must not hide the sitemap."""
+    site = web.host("a.localhost")
+    site.robots("")
+    site.page("/docs/", "Start", "Words.", links=["/map.xml", "/docs/1"])
+    site.page("/docs/1", "One", "Other words.", links=["/map.xml", "/docs/2"])
+    site.add("/docs/2", Reply(200, {"Content-Type": "text/html"}, b"<link rel='sitemap' href='/map.xml'>Two"))
+    put(site, "/map.xml", urlset(*pages))
+    run_crawl(tmp_path, start, {"crawl.scope": "below"})
+    assert asked(web)["a.localhost/docs/hidden"] == 1
+
+
+def test_links_that_are_all_outside_are_told_where_a_sitemap_was_fetched(
+    tmp_path: Path, web: SyntheticWeb, start: str, pages: list[str]
+) -> None:
+    put(web.host("a.localhost"), "/map.xml", urlset(*pages))
+    settings = {"crawl.restrict_to": r"http://a\.localhost:\d+/docs/"}
+    run = run_crawl(tmp_path, start, settings)
+    assert asked(web) == once("a.localhost/docs/", "a.localhost/map.xml")
+    (sentence,) = left_out(tmp_path, config_of(start, settings), run.last)
+    assert "none of the 3 links of the start pages and sitemaps" in sentence
