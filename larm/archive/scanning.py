@@ -5,6 +5,7 @@ line.
 """
 
 import gzip
+import os
 import re
 import zlib
 from base64 import b32encode
@@ -25,6 +26,7 @@ _BLOCK = 4_000_000  # bytes that are searched at a time
 _OVERLAP = 64
 _PIECE = 1_000_000
 _ALL_BYTES = -1
+_FEW = 16  # bytes by which a length may be too small, with the line end
 
 Damaged = Callable[[int, str], object]
 """Told of an offset in a file, and what is wrong there."""
@@ -148,7 +150,8 @@ def _scan(file: BinaryIO, damaged: Damaged, kinds: int, most: int | None) -> Ite
                     damaged(at if before is None else before, str(error))
                 at, counted = at if before is None else before, False
             else:
-                why = flaw_of(last) or ("" if packed or last.get("warc-block-digest") else "its length is wrong")
+                right = packed or last.get("warc-block-digest") or _has_line_behind(file, last)
+                why = flaw_of(last) or ("" if right else "its length is wrong")
                 counted = True  # that the next one is not found is the same damage
                 damaged(last.offset if why else last.offset + 1, why or str(error))
                 if held is not None and not why:
@@ -164,6 +167,18 @@ def _read_again(file: BinaryIO, offset: int) -> Record | None:
         return next((_record(found, _PIECE) for found in ArchiveIterator(file, parse_http=False)), None)
     except (OSError, ValueError):
         return None
+
+
+def _has_line_behind(file: BinaryIO, record: Record) -> bool:
+    """Return True if a few bytes of one line are between a block and the next record, or the end. warcio skips them, too."""
+    file.seek(record.offset)
+    while file.readline(_PIECE).strip():
+        pass
+    file.seek(int(record.get("content-length")), os.SEEK_CUR)
+    line, following = file.readline(_FEW), b"\n"
+    while following and not following.strip():
+        following = file.readline(_OVERLAP)
+    return line.endswith(b"\n") and (not following or _FIRST_LINE.match(following) is not None)
 
 
 def is_packed(file: BinaryIO) -> bool:

@@ -10,6 +10,7 @@ import pytest
 from fastwarc.warc import response
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from warcio.archiveiterator import ArchiveIterator
 
 from larm.archive.records import Records, gzip_member, zstd_frame
 from larm.archive.scanning import Record, is_by_record, read_at, scan, unpack
@@ -94,6 +95,24 @@ def test_damage_behind_records_of_no_interest_costs_one_record(tmp_path: Path, w
     assert found == [url for url in ALL if url != "http://a.org/2"]
     (at,) = lost
     assert len(b"".join([*others, *form[:2], *others[:-1]])) < at < len(b"".join([*others, *form[:2], *others, bad]))
+
+
+@pytest.mark.parametrize("kinds", [None, int(response)])
+@pytest.mark.parametrize("short", [1, 2, 3, 10])
+@pytest.mark.parametrize("place", [2, len(PLAIN) - 1])
+def test_record_that_is_a_few_bytes_short_is_read_as_warcio_reads_it(
+    tmp_path: Path, short: int, place: int, kinds: int | None
+) -> None:
+    """Without its last bytes; nothing behind it is lost."""
+    members = [without_digest(each) for each in PLAIN]
+    members[place] = without_digest(PLAIN[place], length=-short)
+    path = tmp_path / "a.warc"
+    path.write_bytes(b"".join(members))
+    with path.open("rb") as file:
+        theirs = [each.content_stream().read() for each in ArchiveIterator(file, no_record_parse=True)]
+    ours = [each.block for each in scan(path, lambda *_: None, *([] if kinds is None else [kinds]))]
+    assert ours == theirs
+    assert len(ours) == PAGES
 
 
 def test_a_gzip_header_with_all_that_it_may_have(tmp_path: Path) -> None:
