@@ -35,7 +35,7 @@ OWN = (MARKER, FILE_NAME, SOCKET, STATS, f"{STATS}.new", LOGS, WARC, *_FOLDERS)
 FOLDERS = (LOGS, WARC, *_FOLDERS)
 """Those of it that are folders."""
 _LOGS = re.compile(
-    r"(store|links|robots|crash|archive|agents|filter_errors|ThreadMonitor|stalled|thread\d+|thread\d+_errors"
+    r"(store|links|robots|starts|crash|archive|agents|filter_errors|ThreadMonitor|stalled|thread\d+|thread\d+_errors"
     r"|(URLLength|KnownPaths|Files|URLScope|URLVisited|Traps|Owner|Forgotten|RobotExclusion)Filter)\.log(\.[1-9]\d*)?"
     r"|pagefile_[1-9]\d*\.pfl(\.zst)?|(store|links)\.log\.new"
 )
@@ -165,6 +165,11 @@ def _is_lock(path: Path) -> bool:
             return re.fullmatch(rb"(\d+\n(/[^\n]+\n)?)?", file.read(4_200)) is not None
     except OSError:
         return False
+
+
+def is_log_of_larm(name: str) -> bool:
+    """Return True if larm itself writes ``<name>.log``; on some disks letters are the same in upper and lower case."""
+    return re.fullmatch(_LOGS.pattern, f"{name}.log", re.IGNORECASE) is not None
 
 
 def _others(directory: Path) -> tuple[str, ...]:

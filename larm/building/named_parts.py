@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from larm import config
+from larm.building.marker import is_log_of_larm
 from larm.building.own_fields import check_fields
 from larm.building.own_parts import own_part, scorers
 from larm.building.site_access import site_accesses
@@ -104,7 +105,14 @@ _TEXTLESS = frozenset({"log", "graph", "warc"})
 def own_filters(settings: Config) -> dict[str, Filter]:
     """Those of the user's, by their names in ``filters.order``. Raises ConfigError."""
     order, arguments = settings.filters.order, settings.filters.own
-    return {name: own_part(name, "filters.order", Filter, _FILTERS, arguments) for name in order if name not in _FILTERS}
+    found = {name: own_part(name, "filters.order", Filter, _FILTERS, arguments) for name in order if name not in _FILTERS}
+    for name, part in found.items():
+        log = part.log_name
+        if not log or log != Path(log).name or not log.isprintable() or is_log_of_larm(log):
+            raise ConfigError(
+                f"filters.order: {name}: log_name {log!r} is a log of larm's or no file name; choose another"
+            )
+    return found
 
 
 def filters(settings: Config, parts: FilterParts, own: Mapping[str, Filter]) -> Sequence[Filter]:

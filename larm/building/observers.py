@@ -12,6 +12,7 @@ from larm.control.hosts import HostLister
 from larm.control.server import ControlServer
 from larm.fetching.look_ups import LookUps
 from larm.kit.disk.lock import DirectoryLock
+from larm.kit.logs.log_views import LogViews
 from larm.monitor.reporter import Reporter
 from larm.river.checkpointer import Checkpointer
 from larm.river.parts import Frontier, Observers
@@ -69,7 +70,7 @@ def observers_of(  # noqa: PLR0917
             steering=steering,
             hosts=HostLister(book, lambda: limits.now.frontier, shared.clock, shared.addresses),
             recent=recent,
-            logs=logs,
+            logs=LogViews(logs.directory),
             parse=ground.normalizer.parse,
             why=lambda url: live_rows(url, refusals_of(url, frontier.chain.filters), book, limits.now, shared.addresses),
             stop=lambda: shared.bell.ring("shutdown"),

@@ -34,7 +34,7 @@ from larm.control.requests import (
     Why,
 )
 from larm.errors import UsageError
-from larm.kit.logs.log_book import LogBook
+from larm.kit.logs.log_views import LogViews
 from larm.model.url import BadUrl, Url
 from larm.monitor.limits import ending
 from larm.monitor.rates import Rate
@@ -60,7 +60,7 @@ class Parts(NamedTuple):
     steering: Steering
     hosts: HostLister
     recent: Recent
-    logs: LogBook
+    logs: LogViews
     parse: Callable[[str], Url]
     """Raises BadUrl."""
     why: Callable[[Url], Sequence[Row]]
@@ -156,22 +156,14 @@ class ControlDesk:
             raise UsageError(f"{text[:200]}: {error}") from error
 
     def _tail(self, asked: Tail) -> Lines:
-        names = self._parts.logs.names()
         if not asked.log:
-            return Lines("", (), tuple(names))
-        if asked.log not in names:
-            raise UsageError(f"there is no log {asked.log[:100]}; there are {', '.join(names)}")
-        lines = self._parts.logs.open(asked.log).last(_bounded(asked.lines, _LINES))
-        return Lines(asked.log, tuple(lines))
+            return Lines("", (), tuple(self._parts.logs.names()))
+        return Lines(asked.log, tuple(self._parts.logs.last(asked.log, _bounded(asked.lines, _LINES))))
 
-    def added(self, log: str, position: int) -> tuple[Lines, int]:
-        """What a log has got since it was as long as this, and how long it is now."""
-        lines, position = self._parts.logs.open(log).since(position)
+    def added(self, log: str, position: int | None) -> tuple[Lines, int]:
+        """Return what a log has got since it was as long as this (None: nothing), and its length now. Raises UsageError."""
+        lines, position = self._parts.logs.since(log, position)
         return Lines(log, tuple(lines)), position
-
-    def end_of(self, log: str) -> int:
-        """How long a log is."""
-        return self._parts.logs.open(log).position
 
 
 def _bounded(count: int, most: int) -> int:

@@ -227,7 +227,7 @@ class ControlServer:
             if isinstance(request, Release):
                 self._release(connection)
             if isinstance(request, Tail) and request.follow and request.log:
-                connection.position = self._desk.end_of(request.log)
+                _, connection.position = self._desk.added(request.log, None)
             answer = self._look(request)
             if isinstance(request, Watch) or (isinstance(request, Tail) and request.follow and request.log):
                 connection.stream = request
@@ -280,7 +280,10 @@ class ControlServer:
                 report = report or self._report(connection.stream)
                 connection.send(report)
             elif isinstance(connection.stream, Tail):
-                lines, connection.position = self._desk.added(connection.stream.log, connection.position)
+                try:
+                    lines, connection.position = self._desk.added(connection.stream.log, connection.position)
+                except UsageError:  # it was moved just now; the next time it may be there
+                    continue
                 if lines.lines:
                     connection.send(encode_answer(lines))
 

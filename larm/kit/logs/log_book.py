@@ -62,11 +62,6 @@ class LogBook:
                     self._noted.pop(name, None)
             return self._files[name]
 
-    def names(self) -> list[str]:
-        """Of all logs that were opened."""
-        with self._lock:
-            return list(self._files)
-
     def sync(self) -> None:
         """Flush, and wait for the disk: a log must not be shorter than a checkpoint notes, even after a power cut."""
         for file in self._opened():

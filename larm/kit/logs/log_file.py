@@ -16,7 +16,6 @@ from larm.kit.disk.files import sync_directory
 
 _BUFFER = 256 * 1024  # bytes; beyond it the writer of a line flushes, or a busy log would fill the memory between two ticks
 _BLOCK = 16_000_000  # bytes of a log that are searched at a time
-_LOOK = 256 * 1024  # bytes of a log that are read for a person at a time
 _CONTROLS = bytes(byte for byte in range(32) if byte != ord("\t")) + b"\x7f"
 _WIDE_CONTROLS = re.compile(rb"\xc2[\x80-\x9f]")  # U+0080 to U+009F: some terminals obey them too
 _ODD_MARKS = re.compile(rb"\xe2\x80[\xa8-\xae]|\xe2\x81[\xa6-\xa9]")
@@ -71,31 +70,6 @@ class LogFile:
         """Length of the file in bytes with all that is still buffered."""
         with self._lock:
             return self._position
-
-    def last(self, count: int) -> list[str]:
-        """The last lines, as far as they are in its last bytes. Raises StorageError."""
-        end = self.position
-        lines, _ = self.since(max(end - _LOOK, 0), whole=end <= _LOOK)
-        return lines[max(len(lines) - count, 0) :]
-
-    def since(self, position: int, *, whole: bool = True) -> tuple[list[str], int]:
-        """The lines that begin at a position, and the position behind them; of very many only the last.
-
-        ``whole``: the position is the beginning of a line. Raises StorageError.
-        """
-        self.flush()
-        try:
-            size = os.fstat(self._file.fileno()).st_size
-            if position > size:  # it was cut back
-                position, whole = 0, True
-            if size - position > _LOOK:
-                position, whole = size - _LOOK, False
-            data = os.pread(self._file.fileno(), size - position, position)
-        except (OSError, ValueError) as error:  # ValueError: it was closed
-            raise disk_failure(self.path, error) from error
-        end = data.rfind(b"\n") + 1
-        lines = data[:end].decode("utf-8", "replace").split("\n")[:-1]
-        return lines if whole else lines[1:], position + end
 
     def flush(self) -> None:
         """Write what is buffered. Raises StorageError; then the file ends with a whole line, and the rest stays buffered."""
