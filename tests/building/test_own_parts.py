@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from larm.building.marker import is_log_of_larm
 from larm.building.named_parts import check
 from larm.building.own_parts import import_beside, own_part
 from larm.config import load
 from larm.errors import ConfigError
 from larm.seams import Filter
+from larm.testing.web import SyntheticWeb
+from tests.stories.crawls import run_crawl
 
 FILTER = """
 from larm.filters.chain import MessageFilter
@@ -94,3 +97,38 @@ def test_an_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     package(tmp_path, "c")
     with pytest.raises(ConfigError, match="offered by several packages; name one of own_filters_b:NoPrinting, own_f"):
         own_part("no-printing", "filters.order", Filter, ("scope",), {})
+
+
+LOGS_OF_LARM = [
+    "store",
+    "links",
+    "STORE",
+    "robots",
+    "starts",
+    "crash",
+    "stalled",
+    "ThreadMonitor",
+    "thread0",
+    "thread12_errors",
+]
+
+
+@pytest.mark.parametrize("name", [*LOGS_OF_LARM, "URLScopeFilter", "filter_errors", "agents", "archive", "a/b", "a\0b"])
+def test_filter_whose_log_is_one_of_larm_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    text = FILTER.format("log").replace("import own_words_log", "") + f"    log_name = {name!r}\n"
+    (tmp_path / "own_filters_log.py").write_text(text)
+    (tmp_path / "config.yaml").write_text("filters: {order: [scope, 'own_filters_log:NoPrinting', visited]}\n")
+    monkeypatch.delitem(sys.modules, "own_filters_log", raising=False)
+    settings = load(tmp_path / "config.yaml")
+    import_beside(settings, tmp_path)
+    with pytest.raises(ConfigError, match=r"^filters.order: own_filters_log:NoPrinting: log_name .*; choose another$"):
+        check(settings, tmp_path)
+
+
+def test_every_log_of_a_crawl_is_a_name_that_filters_may_not_have(tmp_path: Path) -> None:
+    with SyntheticWeb() as web:
+        web.host("a.localhost").page("/", links=["/1", "/missing", "http://elsewhere.localhost/"])
+        run_crawl(tmp_path, web.url("a.localhost"))
+    logs = [path.stem for path in (tmp_path / "logs").glob("*.log")]
+    assert "store" in logs
+    assert [name for name in logs if not is_log_of_larm(name)] == []
