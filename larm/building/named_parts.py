@@ -109,9 +109,7 @@ def own_filters(settings: Config) -> dict[str, Filter]:
     for name, part in found.items():
         log = part.log_name
         if not log or log != Path(log).name or not log.isprintable() or is_log_of_larm(log):
-            raise ConfigError(
-                f"filters.order: {name}: log_name {log!r} is a log of larm's or no file name; choose another"
-            )
+            raise ConfigError(f"filters.order: {name}: log_name {log!r} is a log of larm's or no file name; choose another")
     return found
 
 
