@@ -1,12 +1,11 @@
 """``larm export``: the pages of a crawl, or those that a query finds, for other programs."""
 
-import sys
 from pathlib import Path
 
 import click
 
 from larm.cli.options import LarmCommand, with_config
-from larm.cli.terminal import say
+from larm.cli.terminal import say, write
 from larm.config import Config
 from larm.errors import StorageError
 from larm.kit.counted import counted
@@ -24,8 +23,9 @@ _FORMATS = ("jsonl", "csv", "markdown", "sitemap")
     help="A file, replaced if it is there; of markdown a folder with a file a page, of sitemap a folder with an index. "
     "Default: stdout.",
 )
+@click.option("--raw", is_flag=True, help="No quotation mark before cells of csv that spreadsheets take for formulas.")
 @with_config
-def export(*, query: tuple[str, ...], form: str, output: Path | None, config: Config, directory: Path) -> None:
+def export(*, query: tuple[str, ...], form: str, output: Path | None, raw: bool, config: Config, directory: Path) -> None:
     """Write pages as JSON, CSV, Markdown or a sitemap.
 
     All, or those that QUERY finds: addresses, texts, links and all that is known of them. Pages come in the order in which
@@ -33,17 +33,18 @@ def export(*, query: tuple[str, ...], form: str, output: Path | None, config: Co
     """
     from larm.enquiries.exporting import FORMS, SITEMAP_MOST, exported, write_all, write_markdown, write_sitemaps
 
+    made = FORMS[form](config, raw)
     pages = exported(config, directory, " ".join(query))
     try:
         if output is None:
-            written = write_all(pages, FORMS[form](config), sys.stdout.write)
+            written = write_all(pages, made, write)
         elif form == "markdown":
-            written = write_markdown(pages, FORMS[form](config), output)
+            written = write_markdown(pages, made, output)
         elif form == "sitemap":
             written = write_sitemaps(pages, output)
         else:
             with output.open("w", encoding="utf-8", newline="") as out:
-                written = write_all(pages, FORMS[form](config), out.write)
+                written = write_all(pages, made, out.write)
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import sys
+import io
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ import click
 import msgspec
 
 from larm.cli.options import LarmCommand, with_config
-from larm.cli.terminal import say
+from larm.cli.terminal import say, write
 from larm.config import Config
 from larm.kit.counted import counted
 
@@ -56,15 +56,19 @@ def links(
 
 
 def _write(findings: Sequence[Finding], form: str) -> None:
+    from larm.monitor.printable import cell, escaped
+
     if form == "jsonl":
         for each in findings:
-            click.echo(msgspec.json.encode(each))
+            click.echo(escaped(msgspec.json.encode(each).decode()))
     elif form == "csv":
         from larm.enquiries.link_check import rows_of
 
-        table = csv.DictWriter(sys.stdout, _COLUMNS)
+        text = io.StringIO()
+        table = csv.DictWriter(text, _COLUMNS)
         table.writeheader()
-        table.writerows(rows_of(list(findings)))
+        table.writerows({name: cell(str(value)) for name, value in row.items()} for row in rows_of(list(findings)))
+        write(text.getvalue())
     else:
         for each in findings:
             for line in _lines(each):

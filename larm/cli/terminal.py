@@ -3,14 +3,13 @@
 import json
 import os
 import sys
-from functools import cache
 from typing import TextIO
 
 import click
 
 from larm.cli.call import here
 from larm.cli.wrap import columns, wrapped
-from larm.monitor.printable import printable
+from larm.monitor.printable import escaped, harmless, printable
 
 _HEAD = "larm: "
 
@@ -49,6 +48,11 @@ def is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
+def write(text: str) -> None:
+    """Write to stdout; on a terminal without what could steer it. Raises OSError."""
+    sys.stdout.write(harmless(text) if is_terminal(sys.stdout) else text)
+
+
 def has_colours(stream: TextIO | None) -> bool:
     """On a terminal, unless NO_COLOR or its kind says otherwise."""
     return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
@@ -56,11 +60,4 @@ def has_colours(stream: TextIO | None) -> bool:
 
 def as_json(value: object) -> str:
     """JSON for people and programs: readable in any script, without a raw control character (C1 included)."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)
-    return text.translate(_escapes())
-
-
-@cache
-def _escapes() -> dict[int, str]:
-    marks = (0x061C, 0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A))
-    return {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *marks, *range(0xD800, 0xE000))}
+    return escaped(json.dumps(value, ensure_ascii=False, indent=2))

@@ -21,6 +21,7 @@ from larm.config import Config
 from larm.enquiries.stored_pages import StoredPage, StoredPages
 from larm.index.reader import IndexReader
 from larm.model.document import Document
+from larm.monitor.printable import cell, escaped, without_controls
 from larm.processing.fragments import HTML
 from larm.processing.markdown import markdown
 from larm.processing.readable import ordered
@@ -34,7 +35,9 @@ _COLUMNS = ordered("url title description language mime status size depth modifi
 _LONGEST_NAME = 120  # characters of a file's name; file systems allow 255 bytes
 _INDEX = "index"
 """Name of the page of a folder."""
-_UNSAFE = re.compile(r'[\x00-\x1f<>:"/\\|?*%\x7f-\x9f\ud800-\udfff]')
+_UNSAFE = re.compile(
+    r'[\x00-\x1f<>:"/\\|?*%\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff\U000e0000-\U000e007f]'
+)
 
 
 class Exported(msgspec.Struct, frozen=True):
@@ -98,7 +101,7 @@ class JsonLines:
             "text": document.text,
             "links": links,
         }
-        return json.dumps(page.facts() | more, ensure_ascii=False).encode("utf-8", "replace").decode() + "\n"
+        return escaped(json.dumps(page.facts() | more, ensure_ascii=False).encode("utf-8", "replace").decode()) + "\n"
 
 
 class Table:
@@ -106,8 +109,12 @@ class Table:
 
     end = ""
 
-    def __init__(self, fields: Sequence[str] = ()) -> None:
-        """``fields``: those of the user's, a column each behind all others; several values are parted by line ends."""
+    def __init__(self, fields: Sequence[str] = (), *, raw: bool = False) -> None:
+        """``fields``: those of the user's, a column each behind all others; several values are parted by line ends.
+
+        ``raw``: what spreadsheets take for formulas has no quotation mark in front.
+        """
+        self._raw = raw
         self._fields = {name: f"field.{name}" if name in _COLUMNS else name for name in fields}
         self.head = ",".join([*_COLUMNS, *self._fields.values()]) + "\r\n"
 
@@ -115,6 +122,7 @@ class Table:
         """See `Form`."""
         own = {column: "\n".join(page.document.fields.get(name, ())) for name, column in self._fields.items()}
         row = page.facts() | {"links": len(page.document.links), "text": page.document.text} | own
+        row = {name: cell(value, raw=self._raw) if isinstance(value, str) else value for name, value in row.items()}
         line = io.StringIO()
         csv.DictWriter(line, [*_COLUMNS, *own], lineterminator="\r\n").writerow(row)
         return line.getvalue().encode("utf-8", "replace").decode()
@@ -138,7 +146,7 @@ class Markdown:
         body = page.body() if document.mime in HTML else b""
         plain = document.raw_text
         text = markdown(body, plain, page.page.url.access, self._effort) if body else plain.strip() + "\n"
-        return f"---\n{head}---\n\n{text}\n".encode("utf-8", "replace").decode()
+        return without_controls(f"---\n{head}---\n\n{text}\n").encode("utf-8", "replace").decode()
 
 
 class Sitemap:
@@ -158,22 +166,25 @@ class Sitemap:
         return f"<url><loc>{escape(url.access)}</loc>{date}</url>\n"
 
 
-FORMS: dict[str, Callable[[Config], Form]] = {
-    "jsonl": lambda _: JsonLines(),
-    "csv": lambda settings: Table(field_names(settings)),
-    "markdown": lambda settings: Markdown(settings.processing.effort),
-    "sitemap": lambda _: Sitemap(),
+FORMS: dict[str, Callable[[Config, bool], Form]] = {
+    "jsonl": lambda *_: JsonLines(),
+    "csv": lambda settings, raw: Table(field_names(settings), raw=raw),
+    "markdown": lambda settings, _: Markdown(settings.processing.effort),
+    "sitemap": lambda *_: Sitemap(),
 }
-"""By the names of ``--format``."""
+"""By the names of ``--format``; of the settings, and of ``--raw``."""
 
 
 def exported(settings: Config, directory: Path, query: str = "") -> Iterator[Exported]:
-    """The pages that a query finds, all without one, in the order of the crawl. Raises UsageError, StorageError."""
+    """Yield the pages that a query finds, all without one, in the order of the crawl; no sitemaps.
+
+    Raises UsageError, StorageError.
+    """
     wanted = found_by(settings, directory, query) if query else None
     with StoredPages(settings, directory) as pages:
         for page in pages:
-            if wanted is None or page.url.fingerprint in wanted:
-                yield Exported(page, pages.read(page), lambda page=page: pages.body(page))  # type: ignore[misc]
+            if (wanted is None or page.url.fingerprint in wanted) and (document := pages.read(page)).lastmods is None:
+                yield Exported(page, document, lambda page=page: pages.body(page))  # type: ignore[misc]
 
 
 def found_by(settings: Config, directory: Path, query: str) -> frozenset[int]:

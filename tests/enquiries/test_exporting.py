@@ -12,6 +12,7 @@ import pytest
 
 from larm import cli
 from larm.enquiries.exporting import exported, file_of, write_sitemaps
+from larm.monitor.printable import cell
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import config_of, run_crawl
@@ -121,3 +122,48 @@ def test_a_long_address_has_a_short_name() -> None:
     one, other = (file_of(f"https://a.org/{'x' * 900}{n}", ".md").name for n in (1, 2))
     assert one != other
     assert len(one) < 255
+
+
+FORMULAS = ["=cmd|' /C calc'!A0", "+1", "-1+1", "@SUM(1)", "  =1", "＝1"]
+
+
+def test_csv_cells_are_no_formulas_unless_raw(web: SyntheticWeb, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = web.host("a.localhost")
+    site.page("/", "Home", links=[f"/{number}" for number in range(len(FORMULAS))])
+    for number, formula in enumerate(FORMULAS):
+        site.page(f"/{number}", formula, "One = two, said nobody.")
+    run_crawl(tmp_path, web.url("a.localhost"))
+    titles = {row["title"] for row in csv.DictReader(io.StringIO(larm(capsys, tmp_path, "--format", "csv")))}
+    assert titles == {"Home", *(f"'{formula.strip()}" for formula in FORMULAS)}
+    raw = csv.DictReader(io.StringIO(larm(capsys, tmp_path, "--format", "csv", "--raw")))
+    assert {row["title"] for row in raw} == {"Home", *(formula.strip() for formula in FORMULAS)}
+
+
+@pytest.mark.parametrize("text", ["=1", "\t=1", "\r=1", "\x00=1", "\n-1", "\x85+1", "\xa0@x"])
+def test_cell_that_begins_as_a_formula_gets_a_quotation_mark(text: str) -> None:
+    assert cell(text).startswith("'")
+    assert not cell(text, raw=True).startswith("'")
+    assert not set("\r\x00\x85") & set(cell(text, raw=True))
+
+
+def test_sitemaps_are_no_pages_of_an_export(web: SyntheticWeb, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site, start = web.host("a.localhost"), web.url("a.localhost")
+    site.robots(f"Sitemap: {start}sitemap.xml\nSitemap: {start}list.txt")
+    entry = f"<url><loc>{start}1</loc></url>"
+    xml = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{entry}</urlset>'
+    site.add("/sitemap.xml", Reply(200, {"content-type": "application/xml"}, xml.encode()))
+    site.add("/list.txt", Reply(200, {"content-type": "text/plain"}, f"{start}2\n{start}3\n".encode()))
+    for name in ("", "1", "2", "3"):
+        site.page(f"/{name}", f"Page {name}")
+    run_crawl(tmp_path, start)
+    urls = {json.loads(line)["url"] for line in larm(capsys, tmp_path).splitlines()}
+    assert urls == {start, f"{start}1", f"{start}2", f"{start}3"}
+    assert all("sitemap.xml" not in larm(capsys, tmp_path, "--format", form) for form in ("csv", "markdown", "sitemap"))
+
+
+def test_json_lines_end_at_line_feeds_alone(web: SyntheticWeb, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    title = "free\u2028line\u2029end\x85x\U000e0041\u202e"
+    web.host("a.localhost").page("/", title, "One\u2028two\x85three.")
+    run_crawl(tmp_path, web.url("a.localhost"))
+    (line,) = larm(capsys, tmp_path).splitlines()
+    assert "One\u2028two\x85three." in json.loads(line)["text"]

@@ -18,9 +18,9 @@ _BUFFER = 256 * 1024  # bytes; beyond it the writer of a line flushes, or a busy
 _BLOCK = 16_000_000  # bytes of a log that are searched at a time
 _CONTROLS = bytes(byte for byte in range(32) if byte != ord("\t")) + b"\x7f"
 _WIDE_CONTROLS = re.compile(rb"\xc2[\x80-\x9f]")  # U+0080 to U+009F: some terminals obey them too
-_ODD_MARKS = re.compile(rb"\xe2\x80[\xa8-\xae]|\xe2\x81[\xa6-\xa9]")
-# U+2028 and 2029 end a line for many readers; those behind them turn the direction of what follows
-_UNSAFE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_ODD_MARKS = re.compile(rb"\xe2\x80[\xa8-\xae]|\xe2\x81[\xa6-\xa9]|\xf3\xa0[\x80\x81]")
+# U+2028 and 2029 end a line for many readers; those behind them turn the direction of what follows; tags are invisible
+_UNSAFE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\U000e0000-\U000e007f]")
 
 
 class LogFile:
@@ -187,11 +187,11 @@ def _encoded(text: str, lines: int) -> bytes:
     harmless = (
         len(data) - len(data.translate(None, _CONTROLS)) == lines  # nothing but a line end for each
         and not (b"\xc2" in data and _WIDE_CONTROLS.search(data))
-        and not (b"\xe2" in data and _ODD_MARKS.search(data))
+        and not ((b"\xe2" in data or b"\xf3" in data) and _ODD_MARKS.search(data))
     )
     return data if harmless else b""
 
 
 def _escape(match: re.Match[str]) -> str:
     code = ord(match[0])
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
