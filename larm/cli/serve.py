@@ -22,9 +22,10 @@ from larm.cli.terminal import say
 from larm.config import CONFIG_FILE
 from larm.errors import UsageError
 from larm.kit.disk.files import is_there
+from larm.model.restriction import open_to
 
 if TYPE_CHECKING:
-    from larm.config import Config, Peers
+    from larm.config import Config, Network, Peers
     from larm.peers.yacy.service import Service
     from larm.seams import Searcher
     from larm.web.access import Access
@@ -100,8 +101,8 @@ def serve(
     notes = [*enough_open_files(CONNECTIONS + _FILES, _FEWEST, "a server"), *(_to_come(root) if root is not None else ())]
     settings = effective(directories[0] if directories else Path(), file, overrides)
     peers = _peers(settings.peers, peer, registrar, registrars, shared)
-    if peers.only and public_search:
-        raise UsageError("--public-search: everybody could search what peers.only keeps for groups; leave out one of them")
+    if public_search and (group := _group(peers, settings.network)):
+        raise UsageError(f"--public-search: everybody could search what {group} keeps for a group; leave out one of them")
     if not directories and not (peers.name or peers.registrar):  # what others may see is named
         directories = _here(root, needed=not (remotes or settings.network.name))
     if not is_loopback(host) and not (public_search or require_token):
@@ -137,9 +138,18 @@ def serve(
         )
     else:
         served = Directories(
-            directories, root, settings.search, others, members, agents=_agents(settings, remote_token, cluster=cluster)
+            directories,
+            root,
+            settings.search,
+            others,
+            members,
+            agents=_agents(settings, remote_token, cluster=cluster),
+            open_to=open_to(private=settings.serve.private),
         )
-    closed = "files in it are shown to nobody who is not signed in; --peer NAME --share FOLDER opens a folder"
+    closed = (
+        "pages that not anybody could have had are shown only to who is signed in ('larm search open:no', 'open:private');"
+        " -s serve.private=true shows those of private addresses, --peer NAME --share FOLDER files of a folder"
+    )
     for note in (*notes, *(f"{each.name}: {closed}" for each in served.all() if public_search and not served.is_open(each))):
         say(note)
     app = application(
@@ -192,6 +202,13 @@ def _peers(settings: Peers, name: str | None, registrar: bool, registrars: tuple
         registrars=tuple(dict.fromkeys([*settings.registrars, *(each.rstrip("/") for each in registrars)])),
         share=tuple(dict.fromkeys([*settings.share, *map(str, shared)])),
     )
+
+
+def _group(peers: Peers, network: Network) -> str:
+    """Return the setting by which this peer searches what is for a group alone; empty: none does."""
+    found = {f"peers.{name}": getattr(peers, name) for name in ("only", "secret", "allow", "signed")}
+    found["network.mode"] = network.name and network.mode == "private-cluster"
+    return next((name for name, value in found.items() if value), "")
 
 
 def _here(root: Path | None, *, needed: bool) -> tuple[Path, ...]:

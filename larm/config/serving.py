@@ -24,6 +24,7 @@ class Serve(Section, frozen=True):
 
     crawls: Positive = 1  # of those that `recrawl.every` makes due, at a time
     stop_crawls: bool = False  # those that it has started stop when it ends; else they go on by themselves
+    private: bool = False  # visitors and peers see pages of private addresses, too, as on an intranet
     searches: Positive = 2  # at a time: Python runs one thread at a time; and each has an index open, with caches of its own
     waiting: Count = 200  # searches that wait for their turn; further ones are told to come again
     search_time: Seconds = Seconds(5)  # a search that takes longer is stopped; usual ones take 10 ms
@@ -68,7 +69,7 @@ class Network(Section, frozen=True):
     quota: ByteSize = ByteSize(1_000_000_000)  # for what others have found; own items are not counted
     ping: Seconds = Seconds(30)
     young: Seconds = Seconds(3 * 86_400)  # a peer that stays for so long will stay longer, and may keep things
-    private: bool = False  # pages of private addresses are shared as well; nobody else could open them
+    private: bool = False  # pages of private addresses are shared as well, which not anybody could open
     stop_words: tuple[str, ...] = ()  # neither shared nor asked for, beside the function words of English
     learn: Count = 15_000  # pages that searches have brought, kept for later ones; 0: none
     publish: OwnFileName = ""  # a file for the seed list, where some web server shows it; empty: none

@@ -32,6 +32,7 @@ from larm.kit.disk.twin_table import Entry, TwinTable
 from larm.model.crawl_hash import text_hash
 from larm.model.document import Document, Visit
 from larm.model.novelty import Fingerprint
+from larm.model.restriction import open_word
 from larm.model.url import Url
 
 _FAR = 20
@@ -341,7 +342,7 @@ def _row(visit: Visit, document: Document, made: Fingerprint) -> AliasRow:
         title=text_hash(document.title),
         canonical=named,
         features=made.features,
-        letter=letter_hash(document.title, document.raw_text, document.other_text),
+        letter=letter_hash(document.title, document.raw_text, document.other_text, open_word(visit.restricted)),
     )
 
 

@@ -55,6 +55,7 @@ from larm.model.credentials import without_credentials
 from larm.model.cuts import TEXT, sentence_of, was_cut
 from larm.model.forgotten import ForgottenPages
 from larm.model.message import FRAME, ORDINARY, REDIRECT
+from larm.model.restriction import reasons
 from larm.model.url import BadUrl, Url, URLNormalizer
 from larm.monitor.rates import minute
 from larm.recrawl.page_row import Answer, PageRow
@@ -150,6 +151,7 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
         )
         rows = [*_dates(page), *_about(kin), *links, *([("linked from", noted)] if noted else ())]
         rows += explain(url, refusals, book, settings, directory, page=page)
+        rows += [("shared", f"with nobody: {why}")] if page and page.stored and (why := reasons(page.known.restricted)) else []
         rows += [("cut", said) for cut in (page.cuts.items() if page else ()) if (said := sentence_of(*cut))]
         return Explained(verdict(facts), rows)
 

@@ -29,6 +29,7 @@ from larm.kit.disk.files import is_there
 from larm.model.document import Document, Visit
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched, Timing
+from larm.model.restriction import UNKNOWN
 from larm.model.url import BadUrl, Url
 from larm.recrawl.page_rows import PageRows
 from larm.storage.index import IndexStorage
@@ -179,6 +180,7 @@ class _Reader(NamedTuple):
             document=document,
             group=known.group,
             cuts=row.cuts if row is not None else {},
+            restricted=row.known.restricted if row is not None else UNKNOWN,
         )
 
 

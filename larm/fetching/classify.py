@@ -11,6 +11,7 @@ import pycurl
 
 from larm.fetching.headers import parse_headers, parse_retry_after
 from larm.model.outcome import WHO_ASKS, Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused, Timing
+from larm.model.restriction import UNKNOWN, marked
 
 _DETAIL = 300  # characters of a message; a host name alone can have 253
 
@@ -69,6 +70,8 @@ class Ending(msgspec.Struct, frozen=True, gc=False):
     """Why we opened no socket for it."""
     last: bool = False
     """No try follows: of a page that breaks off, as one does with a Content-Length that is too large, what came counts."""
+    restricted: int = UNKNOWN
+    """What the request says of who could have had the page: bits of `larm.model.restriction`."""
 
 
 def classify(ending: Ending, wall: float) -> Outcome:
@@ -84,7 +87,7 @@ def classify(ending: Ending, wall: float) -> Outcome:
     if success and status not in (204, 205):
         return _fetched(status, headers, ending)
     if status == 304:
-        return NotModified(headers, ending.timing)
+        return NotModified(headers, ending.timing, restricted=ending.restricted | marked(headers))
     if 300 <= status < 400 and headers.get("location"):
         return Moved(status, headers["location"], ending.timing)
     retry_after = headers.get("retry-after")
@@ -120,7 +123,8 @@ def _fetched(status: int, headers: dict[str, str], ending: Ending) -> Fetched | 
     unpacked = body == raw  # what is packed has an end that tells
     if ending.error and not ending.stopped and unpacked and not _is_whole(ending):
         truncated, flaw = True, one_line(ending.message)
-    return Fetched(status, headers, body, ending.timing, truncated, flaw)
+    restricted = ending.restricted | marked(headers)
+    return Fetched(status, headers, body, ending.timing, truncated, flaw, restricted=restricted)
 
 
 def _failed(ending: Ending, complete: bool) -> Failed:

@@ -1,6 +1,7 @@
 """What an IP address is: public or not, and one spelling for each. Pure; asked by `larm.fetching.addresses`."""
 
 import ipaddress
+from functools import lru_cache
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -12,6 +13,7 @@ _NOT_REACHED = tuple(  # by the registries of IANA, and not in every Python's ta
 )
 
 
+@lru_cache(1_000)
 def is_public(ip: str) -> bool:
     """Whether anybody on the Internet could reach this address. No: private, loopback, link-local, unspecified, carrier-grade
     NAT, multicast, reserved, and IPv6 forms that carry such an IPv4 address. What is not an address is not public.

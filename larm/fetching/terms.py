@@ -41,6 +41,11 @@ class SiteAccess(msgspec.Struct, frozen=True):
         return "<SiteAccess>"
 
     @property
+    def opens(self) -> bool:
+        """True if a server may answer these requests as it answers nobody else's; cookies aside, which differ by address."""
+        return bool(self.auth or self.certificate or self.headers or self.user_agent)
+
+    @property
     def secret_headers(self) -> frozenset[bytes]:
         """Names, in lower case, of headers that no archive may have."""
         return frozenset([line.partition(b":")[0].lower() for line in self.headers])

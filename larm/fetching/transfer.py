@@ -21,6 +21,7 @@ from larm.config import Fetch
 from larm.fetching.air import STEP
 from larm.fetching.classify import Ending, classify, one_line
 from larm.fetching.headers import is_success
+from larm.fetching.ip_address import is_public
 from larm.fetching.large import is_document
 from larm.fetching.proxies import proxy_fault, set_proxy
 from larm.fetching.recorder import Connections, Recorder
@@ -29,6 +30,7 @@ from larm.fetching.tls import ca_file, names_in, set_certificate
 from larm.model.lease import Lease
 from larm.model.message import Known
 from larm.model.outcome import Failed, FailReason, Moved, Outcome, Timing
+from larm.model.restriction import CREDENTIALS, PRIVATE_ADDRESS
 from larm.model.url import Url
 
 _ACCEPTED = "gzip, deflate, br, zstd"  # what `larm.fetching.decoding` undoes
@@ -60,7 +62,7 @@ class Transfer:
         # only the fetcher thread
         self._lease: Lease | None = None
         self._for_robots: bool | None = None  # what the time-outs are set for
-        self._conditional = False
+        self._conditional = self._with_cookies = False
         self._tidying: bool | None = None
         self._granted = STEP  # bytes of a body that it may hold
         self.paused = False
@@ -127,6 +129,7 @@ class Transfer:
             message=message,
             unopened=self._unopened,
             last=self._is_last(),
+            restricted=self._restricted(),
         )
         fault = proxy_fault(handle, self._access.proxy, error, message) if self._access.proxy and not self._unopened else ""
         outcome = Failed(FailReason.PROXY, one_line(fault), ending.timing) if fault else classify(ending, wall)
@@ -227,7 +230,7 @@ class Transfer:
         cookies = access.cookies.header(self.lease.message.url.access) if access.cookies is not None else b""
         fields += [*access.headers, *([cookies] if cookies else ())]
         self.handle.setopt(pycurl.HTTPHEADER, [_NO_TE, *fields])
-        self._conditional = bool(fields)
+        self._conditional, self._with_cookies = bool(fields), bool(cookies)
 
     def _set_access(self, url: Url) -> Failed | None:
         """What differs for the site of this address; Failed if its proxy must not be asked for it."""
@@ -279,6 +282,13 @@ class Transfer:
         """No try follows, and no copy of the page would be replaced."""
         message, retries = self.lease.message, self._terms.retries
         return retries is not None and message.tries >= retries and message.known is None and not self._for_robots
+
+    def _restricted(self) -> int:
+        """Return why not anybody could have had this response, as far as the request says it (`larm.model.restriction`)."""
+        access = self._access
+        secret = access is not NOTHING and (access.opens or self._with_cookies)
+        public = not access.proxy and is_public(self.handle.getinfo(pycurl.PRIMARY_IP))
+        return (CREDENTIALS if secret else 0) | (0 if public else PRIVATE_ADDRESS)
 
     def _may_be_longer(self, start: bytes | bytearray) -> bool:
         """It is a document, of which more is wanted."""

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 
+from larm.model.restriction import open_word
 from larm.model.url import Url
 
 NAMES = (
@@ -34,6 +35,7 @@ NAMES = (
     "os",  # and its system
     "robot",  # what the page asks of robots
     "cut",  # why not all of it was read
+    "open",  # whether anybody could have had it: yes; private, on the private network of the crawl; no
 )
 SIZE_STEP = 5_000
 
@@ -84,12 +86,15 @@ def meta_words(
     headers: Mapping[str, str] | None = None,
     robots: tuple[str, ...] = (),
     cuts: Iterable[str] = (),
+    restricted: int | None = None,
 ) -> str:
     """The meta words of a page, parted by spaces; what is empty or 0 is not known. Times are seconds since 1970."""
     file = url.access.partition("://")[2].partition("/")[2].partition("?")[0].rpartition("/")[2]
     extension = _EXTENSION.search(file)
     server = headers.get("server", "") if headers else ""
     found = [_host(url.host, domain, server), _kind(mime, extension[1].lower() if extension else "", language, status)]
+    if restricted is not None:
+        found.append(f"open:{open_word(restricted)} open:all")
     if modified:
         found.append(_days("modified", modified // _DAY))
     if fetched:

@@ -8,11 +8,14 @@ from larm.model.findings import WordStatistics
 class QueryContext:
     """How rare words are taken to be, and how long it may take."""
 
-    def __init__(self, everywhere: WordStatistics | None = None, deadline: Deadline | None = None) -> None:
-        """``everywhere``: of all indexes that are asked; None: there is only this one."""
+    def __init__(
+        self, everywhere: WordStatistics | None = None, deadline: Deadline | None = None, *, anchors: bool = True
+    ) -> None:
+        """``everywhere``: of all indexes that are asked; None: there is only this one. ``anchors``: texts of links count."""
         # constant after construction
         self.everywhere = everywhere
         self.deadline = deadline or Deadline()
+        self.anchors = anchors
         # only the reader's thread
         self.seen: dict[str, int] = {}
         """Pages of this index, for all words that were looked for."""

@@ -34,6 +34,7 @@ from larm.model.cuts import CUTS
 from larm.model.facets import Facet
 from larm.model.findings import WordStatistics
 from larm.model.page_record import PageFacts
+from larm.model.restriction import READERS, OpenTo
 
 _MOST_VALUES = 1_000
 _MOST_CUT = 100_000  # cut pages that are known as such in results
@@ -111,7 +112,8 @@ class IndexReader:
         if offset >= self.documents:  # tantivy reserves room for both
             return NOTHING
         with self._failure:
-            return self._retrieval.retrieve(tree, self._anchors, limit, offset)
+            anchors = self._anchors if self._retrieval.words.context.anchors else None
+            return self._retrieval.retrieve(tree, anchors, limit, offset)
 
     def newest(self, found: Retrieved, limit: int, offset: int = 0) -> Retrieved:
         """Of what was found, the pages that changed last."""
@@ -230,38 +232,39 @@ class IndexReader:
         """The words of the index, as of the last `reload`."""
         return Vocabulary(self._searcher, self._failure, self._retrieval.words.context.deadline)
 
-    @property
-    def files(self) -> int:
-        """Pages that are files."""
+    def open_pages(self, to: OpenTo) -> int:
+        """Return the number of pages that these readers could have had."""
         with self._failure:
-            return int(self._searcher.search(self._files, limit=1).count or 0)  # type: ignore[attr-defined]
+            return schema.total(self._searcher.search(self._open_to(to), limit=1))
 
-    @property
-    def _files(self) -> tantivy.Query:
-        return tantivy.Query.term_query(self._schema, fields.META, meta_word("host", ""))
+    def _open_to(self, to: OpenTo) -> tantivy.Query:
+        if to not in READERS:
+            return tantivy.Query.all_query()
+        return tantivy.Query.term_set_query(self._schema, fields.META, [meta_word("open", value) for value in READERS[to]])
 
-    def all_words(self, *, web: bool = False) -> set[str]:
-        """Of all pages, and of what they are called in links. ``web``: of none that are files, which takes 50 us a word where
-        there are both."""
-        files = self.files if web else 0
-        if files and files >= self.documents:
+    def all_words(self, open_to: OpenTo = "owner") -> set[str]:
+        """Return the words of all pages that these readers could have had: 50 us a word where there are others.
+
+        Only where there are none, the words by which links call the pages are among them.
+        """
+        whole = open_to not in READERS or (pages := self.open_pages(open_to)) >= self.documents
+        if not whole and not pages:
             return set()
         names = (fields.TITLE, fields.HEADINGS, fields.URL_WORDS, fields.DESCRIPTION, fields.MAIN, fields.SIGNS, fields.OTHER)
         with self._failure:
             words = [(name, word) for name in names for word, _ in self._searcher.terms_with_prefix(name, "")]
-            found = {word for name, word in words if not files or self._is_on_the_web(name, word)}
-        return found | (self._anchors.words() if self._anchors is not None else set())
+            found = {word for name, word in words if whole or self._is_open(name, word, open_to)}
+        return found | (self._anchors.words() if whole and self._anchors is not None else set())
 
-    def _is_on_the_web(self, name: str, word: str) -> bool:
-        query = tantivy.Query.boolean_query(
-            [(tantivy.Occur.Must, tantivy.Query.term_query(self._schema, name, word)), (tantivy.Occur.MustNot, self._files)]
-        )
+    def _is_open(self, name: str, word: str, to: OpenTo) -> bool:
+        parts = (tantivy.Query.term_query(self._schema, name, word), self._open_to(to))
+        query = tantivy.Query.boolean_query([(tantivy.Occur.Must, part) for part in parts])
         return bool(self._searcher.search(query, limit=1, count=False).hits)
 
-    def every(self) -> list[Candidate]:
-        """All pages, as of the last `reload`, in no order."""
+    def every(self, open_to: OpenTo = "owner") -> list[Candidate]:
+        """Return all pages that these readers could have had, as of the last `reload`, in no order."""
         with self._failure:
-            found = self._searcher.search(tantivy.Query.all_query(), limit=max(1, self.documents)).hits
+            found = self._searcher.search(self._open_to(open_to), limit=max(1, self.documents)).hits
         return [Candidate(address, 0.0, 0, 0, 0) for _, address in found]
 
     def values(self, name: str) -> list[tuple[str, int]]:

@@ -13,6 +13,7 @@ from larm.model.crawl_hash import page_hash
 from larm.model.exchange import Exchange
 from larm.model.links import Links
 from larm.model.novelty import Fingerprint
+from larm.model.restriction import UNKNOWN
 from larm.model.url import Url
 
 _SPACES = re.compile("  +")
@@ -134,6 +135,8 @@ class Visit(msgspec.Struct, frozen=True, gc=False):
     """Why there is no page, after all tries; one line for a person."""
     exchange: Exchange | None = None
     """The request and its answer, where some storage wants them."""
+    restricted: int = UNKNOWN
+    """Of a page: why not anybody could have had it, bits of `larm.model.restriction`."""
     row: bytes = b""
     """For the page book alone: what that of another crawl knew of the page, as its host has come from there."""
     left: bool = False

@@ -11,6 +11,7 @@ import msgspec
 
 from larm.model.facets import Facet, Narrowed, Sort
 from larm.model.hit import Hit
+from larm.model.restriction import OpenTo
 
 MOST_HITS = 1_000
 """On a page of results."""
@@ -49,8 +50,8 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     page: int = 1
     narrowed: Narrowed = Narrowed()
     """Which pages, beside what the query says."""
-    web: bool = False
-    """No files: only what anybody could open."""
+    open_to: OpenTo = "owner"
+    """Only pages that these readers could have had themselves, see `larm.model.restriction`."""
     sort: Sort = "relevance"
     facets: bool = False
     """What it could be narrowed down to is wanted, too."""

@@ -5,11 +5,13 @@ a fetcher and ends in an outcome. A retry or a redirect is a new message.
 """
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from larm.kit.squash import zstd
+from larm.model.crawl_hash import digest
+from larm.model.restriction import UNKNOWN as NOT_NOTED
 from larm.model.url import Url, fingerprint_of
 
 START = "<start>"
@@ -31,6 +33,15 @@ class Known(msgspec.Struct, frozen=True, array_like=True, gc=False):
     even where it is the same (`as_whole`); 0: there is no page yet."""
     text: int = 0
     """The same over what a reader sees, as sites change their markup more often than their words; 0: not known."""
+    restricted: int = NOT_NOTED
+    """Why not anybody could have had the page: bits of `larm.model.restriction`."""
+    tag: int = 0
+    """`tag_of` the response."""
+
+    @property
+    def conditional(self) -> bool:
+        """True if the request asks whether the page has changed."""
+        return bool(self.etag or self.last_modified)
 
 
 UNKNOWN = Known("", "", 0)
@@ -41,7 +52,13 @@ LOST = Known("", "", 0, -1)
 
 def as_whole(known: Known) -> Known:
     """To ask for a page that there is without conditions, and read it whatever it is."""
-    return Known("", "", -abs(known.digest), known.text) if known.digest else UNKNOWN
+    return Known("", "", -abs(known.digest), known.text, known.restricted, known.tag) if known.digest else UNKNOWN
+
+
+def tag_of(headers: Mapping[str, str]) -> int:
+    """Return 63 bits over what the response header asks of crawlers, which may change while the body stays; 0: nothing."""
+    value = headers.get("x-robots-tag", "")
+    return digest(value.encode("utf-8", "replace")) if value else 0
 
 
 class Standing(msgspec.Struct, frozen=True, array_like=True, gc=False):

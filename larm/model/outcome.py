@@ -8,6 +8,7 @@ import enum
 import msgspec
 
 from larm.model.exchange import Exchange
+from larm.model.restriction import UNKNOWN
 
 WHO_ASKS = "where the server wants a certificate of who asks, sites in config.yaml names it (larm help sites)"
 """What to do about answers that may mean this."""
@@ -55,6 +56,8 @@ class Fetched(msgspec.Struct, frozen=True, gc=False):
     """What is wrong with the body, though it could be read: one line for a person."""
     exchange: Exchange | None = None
     """Where some storage wants it; so it is of the others."""
+    restricted: int = UNKNOWN
+    """Why not anybody could have had it: bits of `larm.model.restriction`."""
 
 
 class Moved(msgspec.Struct, frozen=True, gc=False):
@@ -75,6 +78,8 @@ class NotModified(msgspec.Struct, frozen=True, gc=False):
     headers: dict[str, str]
     timing: Timing
     exchange: Exchange | None = None
+    restricted: int = UNKNOWN
+    """As of `Fetched`."""
 
 
 class Refused(msgspec.Struct, frozen=True, gc=False):

@@ -18,7 +18,7 @@ from larm.kit.clock import SystemClock
 from larm.kit.disk.record_table import RecordTable
 from larm.model.crawl_hash import digest
 from larm.model.document import Document, Visit
-from larm.model.message import REDIRECT, UNKNOWN, Known, as_whole
+from larm.model.message import REDIRECT, UNKNOWN, Known, as_whole, tag_of
 from larm.model.url import Url
 from larm.recrawl.freshness import current_until
 from larm.recrawl.page_row import CURRENT, Answer, PageRow, decode_row, encode_row, part_of
@@ -207,7 +207,7 @@ def _row(visit: Visit, url: Url, now: int, before: PageRow | None, generation: i
     known = UNKNOWN
     if visit.document is not None:
         validators = _validator(headers, "etag"), _validator(headers, "last-modified")
-        known = Known(*validators, digest(visit.body), visit.document.seen)
+        known = Known(*validators, digest(visit.body), visit.document.seen, visit.restricted, tag_of(headers))
         known = as_whole(known) if visit.document.unread else known
     past = None
     if before is not None:

@@ -23,8 +23,9 @@ from larm.model.lease import Lease
 from larm.model.left import TOO_DEEP
 from larm.model.links import Link, Links
 from larm.model.lost import Lost
-from larm.model.message import REDIRECT, SITEMAP, URLMessage, as_whole
+from larm.model.message import REDIRECT, SITEMAP, Known, URLMessage, as_whole, tag_of
 from larm.model.outcome import Failed, Fetched, Moved, NotModified, Outcome, Refused
+from larm.model.restriction import renewed
 from larm.model.spellings import shorter
 from larm.model.url import BadUrl, Url
 from larm.processing.apart.protocol import KINDS
@@ -87,8 +88,13 @@ class Lander:
 
     def land(self, lease: Lease, outcome: Outcome, document: Document | None = None) -> Landed:
         """For a page; robots.txt has a way of its own. ``document``: what it says, if it was read elsewhere."""
-        if isinstance(outcome, NotModified) and lease.message.known is None:  # nothing was asked that this answers
-            outcome = Refused(304, outcome.headers, outcome.timing)
+        known = lease.message.known
+        if isinstance(outcome, NotModified):
+            same = known is not None and _is_as_before(known, outcome)
+            if known is None or not (same or known.conditional):  # nothing was asked that this answers
+                outcome = Refused(304, outcome.headers, outcome.timing)
+            elif not same:
+                return self._whole_again(lease, outcome, known)
         match outcome:
             case Fetched():
                 return self._page(lease, outcome, document)
@@ -122,9 +128,14 @@ class Lander:
         landed = landed_of(lease, outcome, why.why, error=True, counts={why.counter: 1})
         return landed if why is Lost.DEADLY else landed._replace(visit=self._no_page(lease.message, outcome, why.why))
 
+    def _whole_again(self, lease: Lease, outcome: NotModified, known: Known) -> Landed:
+        """Request an unchanged page as a whole: its header says something new, of which the storages must know."""
+        landed = landed_of(lease, outcome, "304 not modified, but its header is", status=304)
+        return landed._replace(again=msgspec.structs.replace(lease.message, known=as_whole(known)))
+
     def _page(self, lease: Lease, outcome: Fetched, document: Document | None) -> Landed:
         message, known = lease.message, lease.message.known
-        if known is not None and known.digest == digest(outcome.body):
+        if known is not None and known.digest == digest(outcome.body) and _is_as_before(known, outcome):
             landed = landed_of(
                 lease, outcome, f"{outcome.status} unchanged", status=outcome.status, counts={"revisit/unchanged": 1}
             )
@@ -150,6 +161,7 @@ class Lander:
             document=document,
             revisited=known is not None,
             cuts=self._cuts(outcome, document),
+            restricted=outcome.restricted,
         )
         same = bool(known and known.text == document.seen != 0)
         limits = [name for name in visit.cuts if name != cuts.ENDS_EARLY]
@@ -325,6 +337,15 @@ class Lander:
 _NONE: Mapping[str, int] = {}
 _SITEMAPS = f"\t{SITEMAP}\t".encode()
 _follows = operator.attrgetter("follow")
+
+
+def _is_as_before(known: Known, outcome: Fetched | NotModified) -> bool:
+    """Return True if the header of a response says nothing new of a page whose body is unchanged."""
+    headers, restricted, tag = outcome.headers, outcome.restricted, tag_of(outcome.headers)
+    if isinstance(outcome, NotModified):
+        restricted = renewed(known.restricted, headers, restricted)
+        tag = tag if "x-robots-tag" in headers else known.tag
+    return (restricted, tag) == (known.restricted, known.tag)
 
 
 def _lost_way(landed: Landed, visit: Visit, why: str) -> Landed:

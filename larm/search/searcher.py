@@ -21,6 +21,7 @@ from larm.model.facets import Facet, Narrowed, Sort
 from larm.model.findings import MOST_HITS, Asked, Findings, WordStatistics
 from larm.model.hit import Hit
 from larm.model.page_record import PageLinks, PageRecord
+from larm.model.restriction import OpenTo
 from larm.seams import Clock
 from larm.search.advice import advice, missing
 from larm.search.entries import entry_at, names_of
@@ -67,11 +68,10 @@ class IndexSearcher:
         """Pages in the index."""
         return self._reader.documents
 
-    @property
-    def has_files(self) -> bool:
-        """Some pages are files. Raises StorageError."""
+    def is_all_open(self, to: OpenTo) -> bool:
+        """Return True if these readers could have had every page. Raises StorageError."""
         self.reload()
-        return self._reader.files > 0
+        return self._reader.open_pages(to) >= self._reader.documents
 
     def reload(self) -> None:
         """See the latest commit. Raises StorageError."""
@@ -135,11 +135,12 @@ class IndexSearcher:
         began = self._clock.monotonic()
         reader = self._reader
         self._ranker.reload()
-        context = QueryContext(asked.statistics, Deadline(self._clock, asked.seconds))
+        whole = asked.open_to == "owner" or self.is_all_open(asked.open_to)  # or texts of links would tell of other pages
+        context = QueryContext(asked.statistics, Deadline(self._clock, asked.seconds), anchors=whole)
         reader.begin(context)
         question = self._parsed(asked.query)
         notes = list(question.notes)
-        tree = narrowed(self._links.resolve(question.tree, notes), asked.narrowed, self._clock.wall(), web=asked.web)
+        tree = narrowed(self._links.resolve(question.tree, notes), asked.narrowed, self._clock.wall(), open_to=asked.open_to)
         n = min(max(1, asked.number), MOST_HITS)
         offset = n * (max(1, asked.page) - 1)
         found = self._ranker.rank(tree, n, offset, sort=asked.sort, explain=asked.explain, alike=asked.alike)
@@ -195,9 +196,9 @@ class IndexSearcher:
         hosts = [each.match.url.partition("://")[2].partition("/")[0].partition(":")[0].lower() for each in found.results]
         return self._reader.facets(found.found, self._clock.wall(), {"site": hosts})
 
-    def page(self, url: str) -> PageRecord | None:
-        """What the index has of the page with this address; None where it has none. Raises StorageError."""
-        tree = self._info(url)
+    def page(self, url: str, open_to: OpenTo = "owner") -> PageRecord | None:
+        """What the index has of the page with this address; None where it has none for these readers. Raises StorageError."""
+        tree = narrowed(self._info(url), Narrowed(), 0.0, open_to=open_to)
         found = self._reader.retrieve(tree, 1).candidates if tree is not None else []
         return _record(self._reader.read(found[0], 0.0)) if found else None
 

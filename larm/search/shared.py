@@ -12,6 +12,7 @@ from larm.errors import LarmError
 from larm.kit.deadline import OutOfTimeError
 from larm.model.findings import Asked, Findings, WordStatistics
 from larm.model.page_record import PageLinks, PageRecord
+from larm.model.restriction import OpenTo
 from larm.search.searcher import IndexSearcher
 from larm.search.suggesting import Suggestion
 
@@ -57,10 +58,10 @@ class SharedSearcher:
         except (LarmError, OutOfTimeError):
             return ()
 
-    def page(self, url: str) -> PageRecord | None:
-        """What the index has of the page with this address. Raises StorageError, UsageError."""
+    def page(self, url: str, open_to: OpenTo = "owner") -> PageRecord | None:
+        """What the index has of the page with this address, for these readers. Raises StorageError, UsageError."""
         with self._one() as searcher:
-            return searcher.page(url)
+            return searcher.page(url, open_to)
 
     def links(self, url: str) -> PageLinks:
         """Links to and from it. Raises StorageError, UsageError."""
@@ -77,14 +78,13 @@ class SharedSearcher:
         except LarmError:
             return 0
 
-    @property
-    def has_files(self) -> bool:
-        """Some pages are files, or nobody can say."""
+    def is_all_open(self, to: OpenTo) -> bool:
+        """Return True if these readers could have had every page; False where the index does not say."""
         try:
             with self._one() as searcher:
-                return searcher.has_files
+                return searcher.is_all_open(to)
         except LarmError:
-            return True
+            return False
 
     @contextmanager
     def _one(self) -> Iterator[IndexSearcher]:

@@ -115,6 +115,7 @@ class IndexStorage:
             headers=visit.headers,
             robots=asked_of_robots(document),
             cuts=visit.cuts,
+            restricted=visit.restricted,
         )
         if document.fields:
             meta = f"{meta} {field_words(document.fields, self._flags)}"

@@ -64,7 +64,8 @@ async def original(request: Request) -> Response:
     desk: SearchDesk = request.app.state.desk
     if served is None or not url:
         return message(request, 404, "No such crawl")
-    found = await desk.look(_body, served, url)
+    indexed = await desk.look(served.searcher.page, url)  # a page that is gone has no copy for anybody
+    found = await desk.look(_body, served, url) if indexed is not None else None
     if found is None:
         return message(request, 404, "No copy", f"{served.name} keeps no copy of this page.")
     mime, body = found

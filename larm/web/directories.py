@@ -12,6 +12,7 @@ from larm.building.searching import opener
 from larm.config import Search
 from larm.errors import StorageError
 from larm.kit.disk.files import is_there
+from larm.model.restriction import OpenTo
 from larm.seams import Searcher
 from larm.search.shared import SharedSearcher
 
@@ -43,18 +44,20 @@ class Directories:
         more: Callable[[], Mapping[Path, str]] = dict,
         published: Callable[[Served], Searcher] = lambda served: served.searcher,
         shared: Callable[[Served], bool] = lambda _: False,
+        open_to: OpenTo = "anybody",
     ) -> None:
         """``remotes``: the user's other machines, which are searched, too; ``peers``: others', who answer us what is for
         everybody. ``more``: further directories, which may come and go, by names; ``agents`` are those that have further parts
         of the crawls of our directories; ``published`` makes a searcher that shows addresses which others can open.
-        ``shared``: its files are for everybody."""
+        ``shared``: its files are for everybody. ``open_to``: whose pages visitors see."""
         # constant after construction
         self.root = root
         self.remotes = tuple(remotes)
         self.peers = tuple(peers)
         self._opener = opener(search)
         self.published = published
-        self._shared = shared
+        self.shared = shared
+        self.open_to = open_to
         self._more = more
         self._agents = agents
         self._named = [path.absolute() for path in named]
@@ -88,8 +91,13 @@ class Directories:
         return [*self.remotes, *self._agents([each.path for each in self.all()])]
 
     def is_open(self, served: Served) -> bool:
-        """Everybody may see all of it: it has no files, or those of a share."""
-        return self._shared(served) or not served.searcher.has_files
+        """Return True if visitors may see all of it: they could have had each page, or it is a share."""
+        return self.shared(served) or served.searcher.is_all_open(self.open_to)
+
+    def is_closed(self, url: str) -> bool:
+        """Return True if a crawl has a page with this address that visitors may not see. Raises StorageError."""
+        found = [each.searcher for each in self.all() if not self.shared(each) and each.searcher.page(url) is not None]
+        return any(searcher.page(url, self.open_to) is None for searcher in found)
 
     def are_far(self, searchers: Iterable[Searcher]) -> bool:
         """Whether other machines are among them."""

@@ -67,6 +67,9 @@ def page_routes(peering: Peering) -> Sequence[tuple[Kind, str, str, Handler]]:
         peer, shelf = peering.peer, peering.shelf
         if peer is None or shelf is None or not query or not can_be_opened(url) or len(query) > LONGEST:
             return message(request, 400, "This can't be recommended")
+        served: Directories = request.app.state.directories
+        if await request.app.state.desk.look(served.is_closed, url):
+            return message(request, 403, "This can't be recommended", "Not anybody could have had this page.")
         url = peering.url + url if url.startswith("/") else url
         title, anonymous = form.get("title", ""), form.get("anonymous") == "1"
         key = canonical(query).key

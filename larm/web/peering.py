@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from larm.config import Config, Peers
 from larm.errors import UsageError
+from larm.model.restriction import open_to
 from larm.seams import Searcher
 from larm.search.shared import SharedSearcher
 from larm.web.directories import Directories
@@ -61,6 +62,7 @@ def peering_of(
         more=partial(indexed, peering.shares),
         published=lambda each: PublishedSearcher(each.searcher, peering.shares) if each.path in folders else each.searcher,
         shared=lambda each: each.path in folders,
+        open_to=open_to(private=settings.serve.private),
     )
     what = " and ".join(["peer " + peers.name] * bool(peers.name) + ["registrar"] * peers.registrar)
     say(f"{what}, key {peering.card.key}")

@@ -1,7 +1,7 @@
 """PublicView: the directories as visitors of a public search see them, who are not signed in. Any thread.
 
-They learn nothing of files but of those that a peer shares, not even by counting: nobody else could open them, and a crawl of a
-disk is not meant for strangers because its web pages are. No sentence names a path of this machine.
+They learn nothing of pages that they could not have had themselves, not even by counting: files, but those that a peer shares,
+and what `larm.model.restriction` names. No sentence names a path of this machine.
 Implements what `larm.web.directories.Directories` answers about searching.
 """
 
@@ -13,6 +13,7 @@ import msgspec
 from starlette.requests import Request
 
 from larm.model.findings import Asked, Findings, WordStatistics
+from larm.model.restriction import OpenTo
 from larm.seams import Searcher
 from larm.search.web_pages import WebPages
 from larm.web.directories import Directories, Served
@@ -42,12 +43,14 @@ class PublicView:
 
     def searchers(self, names: Iterable[str] = ()) -> list[Searcher]:
         """Of all, or of those with these names; here and elsewhere."""
-        wanted = set(names)
+        wanted, whole = set(names), self._whole
         found: list[Searcher] = [
-            _Discreet(self._whole.published(each) if self._whole.is_open(each) else WebPages(each.searcher))
-            for each in self._whole.all()
+            _Discreet(whole.published(each), "owner" if whole.shared(each) else whole.open_to)
+            if whole.is_open(each)
+            else _Discreet(WebPages(each.searcher, whole.open_to), whole.open_to)
+            for each in whole.all()
         ]
-        found += [_Discreet(WebPages(each)) for each in self._whole.machines()]
+        found += [_Discreet(WebPages(each, whole.open_to), whole.open_to) for each in whole.machines()]
         found += self._whole.peers
         return [each for each in found if each.name in wanted] if wanted else found
 
@@ -57,15 +60,16 @@ class PublicView:
 
 
 class _Discreet:
-    """A searcher whose failures name no paths. Implements `larm.seams.Searcher`."""
+    """A searcher for some readers, whose failures name no paths. Implements `larm.seams.Searcher`."""
 
-    def __init__(self, searcher: Searcher) -> None:
+    def __init__(self, searcher: Searcher, open_to: OpenTo) -> None:
         self.name = searcher.name
         self._searcher = searcher
+        self._open_to = open_to
 
     def statistics(self, asked: Asked) -> WordStatistics | None:
         return self._searcher.statistics(asked)
 
     def search(self, asked: Asked) -> Iterator[Findings]:
-        for part in self._searcher.search(asked):
+        for part in self._searcher.search(msgspec.structs.replace(asked, open_to=self._open_to)):
             yield msgspec.structs.replace(part, failure="it can't be searched just now") if part.failure else part

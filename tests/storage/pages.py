@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from larm.model.document import Document, Visit
 from larm.model.links import Link, Links
+from larm.model.restriction import UNKNOWN
 from larm.model.url import Url
 
 
@@ -22,9 +23,11 @@ def page(
     mime: str = "text/html",
     index: bool = True,
 ) -> Visit:
-    """A visit of a page that was found on http://a.org/ and fetched with status 200."""
+    """A visit of a page that was found on http://a.org/, fetched with status 200; unless it is a file, it is for anybody."""
+    restricted = 0 if access.startswith("http") else UNKNOWN
     document = Document(mime, title, text, Links.of(links), index=index)
-    return Visit(access, document.links, url(access), "http://a.org/", status=200, body=body, document=document)
+    found = document.links, url(access), "http://a.org/"
+    return Visit(access, *found, status=200, body=body, document=document, restricted=restricted)
 
 
 def link(access: str, anchor: str = "", link_type: int = 0, normalised: str = "") -> Link:

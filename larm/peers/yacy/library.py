@@ -1,7 +1,7 @@
 """Library: the pages of this machine's crawls, as what is to be shared. On the thread ``larm-network-share``.
 
-Shared is what anybody could open: pages of the web, not files and not private addresses, no more of their text than they allow
-to be shown, and only of crawls that do not run (YACY-28).
+Shared is what anybody could have had (`larm.model.restriction`), no more of its text than it allows to be shown, and only of
+crawls that do not run (YACY-28).
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,6 +17,7 @@ from larm.index.reader import IndexReader
 from larm.index.statistics import read_in
 from larm.index.stems import LANGUAGES, Stemmer
 from larm.index.tree import wanted
+from larm.model.restriction import open_to
 from larm.peers.yacy.asking import Understood, Unit, unit_of
 from larm.peers.yacy.page import TEXT, Page, Words
 from larm.peers.yacy.publishing import Source
@@ -111,13 +112,15 @@ class Library:
         """All pages. Raises StorageError."""
         self._at = now
         found, left_out = dict[str, Source](), 0
+        readers = open_to(private=self._private)
         seen = {}
         for path in self._directories():
             seen[path] = _moment(path)
             if not any(seen[path]):
                 continue
             reader = IndexReader(path / "index")
-            for candidate in reader.every():
+            left_out += reader.documents - reader.open_pages(readers)
+            for candidate in reader.every(readers):
                 name = shareable_name(reader.url(candidate), private=self._private)
                 if name is None:
                     left_out += 1

@@ -16,6 +16,7 @@ import msgspec
 
 from larm.index.reader import IndexReader
 from larm.kit.disk.files import is_there
+from larm.model.restriction import OpenTo
 from larm.peers.channel import Channel, Contact
 from larm.peers.http_client import NoAnswer
 from larm.peers.yousearch import protocol as say
@@ -49,7 +50,7 @@ class Announcing:
         own: Contact,
         channel: Channel,
         registrars: Registrars,
-        told: Callable[[], tuple[Mapping[Path, bool], bool]],
+        told: Callable[[], tuple[Mapping[Path, OpenTo], bool]],
         *,
         tuner: Tuner,
         shelf: Shelf,
@@ -154,7 +155,7 @@ class Announcing:
         languages: set[str] = set()
         moments: list[int] = []
         directories, self._more = self._what()
-        for directory, web in directories.items():
+        for directory, open_to in directories.items():
             index = directory / "index"
             if not is_there(index / "meta.json"):
                 continue
@@ -162,7 +163,7 @@ class Announcing:
             known = self._indexed.get(directory)
             if known is None or known.moment != moment:
                 reader = IndexReader(index)
-                known = Indexed(moment, frozenset(reader.all_words(web=web)), tuple(reader.statistics.languages))
+                known = Indexed(moment, frozenset(reader.all_words(open_to)), tuple(reader.statistics.languages))
                 self._indexed[directory] = known
             words |= known.words
             languages |= set(known.languages)

@@ -10,6 +10,7 @@ import msgspec
 
 from larm.model.findings import Asked, Findings, WordStatistics
 from larm.model.hit import Hit
+from larm.model.restriction import OpenTo
 from larm.peers.yousearch.groups import Groups
 from larm.peers.yousearch.shares import Shares
 from larm.seams import Searcher
@@ -20,10 +21,11 @@ from larm.search.web_pages import WebPages
 class Visible:
     """Constant after construction."""
 
-    def __init__(self, shares: Shares, groups: Groups, *, copies: bool = False) -> None:
-        """``copies``: everybody may open the stored copies of web pages."""
+    def __init__(self, shares: Shares, groups: Groups, open_to: OpenTo, *, copies: bool = False) -> None:
+        """``open_to``: the readers whose web pages are shown. ``copies``: everybody may open the stored copies of these."""
         self._shares = shares
         self._groups = groups
+        self._open_to: OpenTo = open_to
         self._copies = copies
 
     def hidden(self, key: str) -> frozenset[str]:
@@ -35,17 +37,20 @@ class Visible:
         """Something is for groups alone."""
         return any(share.name in self._shares.only for share in self._shares.all)
 
-    def told(self, directories: Iterable[Path]) -> dict[Path, bool]:
-        """Those of the directories of whose words everybody may hear; True: only of words of web pages."""
+    def told(self, directories: Iterable[Path]) -> dict[Path, OpenTo]:
+        """Return the directories whose words everybody may learn, and of which pages: all of a share, else only open ones."""
         shares = {share.directory.absolute(): share.name for share in self._shares.named}
-        return {path: path not in shares for path in directories if shares.get(path) not in self._shares.only}
+        told = [path for path in directories if shares.get(path) not in self._shares.only]
+        return {path: "owner" if path in shares else self._open_to for path in told}
 
     def searchers(self, key: str, all_of_them: Mapping[Path, SharedSearcher]) -> list[Searcher]:
         """Those of the directories that are for him, with addresses that he can open; files of shared folders alone."""
         hidden = self.hidden(key)
         shares = {share.directory.absolute(): share.name for share in self._shares.named}
         return [
-            PublishedSearcher(searcher, self._shares, hidden) if path in shares else WebPages(searcher, copies=self._copies)
+            PublishedSearcher(searcher, self._shares, hidden)
+            if path in shares
+            else WebPages(searcher, self._open_to, copies=self._copies)
             for path, searcher in all_of_them.items()
             if shares.get(path) not in hidden
         ]
@@ -75,7 +80,5 @@ class PublishedSearcher:
             yield msgspec.structs.replace(part, hits=hits, total=part.total - left_out, exact=exact)
 
     def _published(self, hit: Hit) -> Hit | None:
-        if hit.url.startswith(("http://", "https://")):
-            return hit
         address = self._shares.address(hit.url, self._hidden)
         return None if address is None else msgspec.structs.replace(hit, url=address)

@@ -14,6 +14,7 @@ from larm.config import Files, Peers, Serve
 from larm.errors import LarmError, UsageError
 from larm.kit.clock import SystemClock
 from larm.kit.disk.files import is_there
+from larm.model.restriction import open_to
 from larm.peers.channel import ROOT, Channel, Contact
 from larm.peers.door import Door, Question
 from larm.peers.group_secret import GroupSecret
@@ -128,7 +129,7 @@ def build(
 
     shares = Shares([Path(folder).expanduser() for folder in peers.share], place, files, peers.only, indexed=is_indexed)
     groups = Groups(peers.groups, peers.groups_from, http)
-    visible = Visible(shares, groups, copies=copies)
+    visible = Visible(shares, groups, open_to(private=serve.private), copies=copies)
     peer = network = shelf = recommended = None
     if peers.name:
         own = Contact(identity.key, url) if peers.registrar else None

@@ -35,7 +35,7 @@ from larm.web.peering import peering_of
 from larm.web.server import listen, make_server
 
 _hosts = count(20)
-_PATIENT = Serve(search_time=Seconds(60))  # on however busy a machine
+_PATIENT = Serve(search_time=Seconds(60), private=True)  # on however busy a machine; crawls of tests are of loopback
 
 
 class Deep(msgspec.Struct):
@@ -158,7 +158,7 @@ class Group:
             host=host,
             larger={},
             shares=shares,
-            visible=Visible(shares, Groups({}, "", HttpClient())),
+            visible=Visible(shares, Groups({}, "", HttpClient()), "anybody"),
             passes=Passes(identity, SystemClock()),
             peer=None,
         )

@@ -31,7 +31,7 @@ TUNER = Tuner("", Path("nowhere"), Tunables())
 
 @pytest.fixture
 def visible(tmp_path: Path) -> Visible:
-    return Visible(Shares([], tmp_path / "peer", Files()), Groups({}, "", HttpClient()))
+    return Visible(Shares([], tmp_path / "peer", Files()), Groups({}, "", HttpClient()), "anybody")
 
 
 @pytest.mark.parametrize("query", ["hunter", "eels OR hunter", "hunter) OR (hunter", "-eels", '"my hunter', "huntr", "C♯"])

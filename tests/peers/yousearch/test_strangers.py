@@ -63,12 +63,12 @@ def test_who_is_not_signed_in_learns_nothing_of_private_files(tmp_path: Path) ->
 def test_a_summary_has_the_words_of_web_pages_alone(tmp_path: Path) -> None:
     mixed = IndexReader(index(tmp_path / "mixed", MIXED) / "index")
     assert "hunter" in mixed.all_words()
-    assert not {"hunter", "password", "diary"} & mixed.all_words(web=True)
-    assert {"eels", "ponds", "eel"} <= mixed.all_words(web=True)
+    assert not {"hunter", "password", "diary"} & mixed.all_words("anybody")
+    assert {"eels", "ponds", "eel"} <= mixed.all_words("anybody")
     files = IndexReader(index(tmp_path / "files", {PRIVATE: "hunter"}) / "index")
-    assert (files.files, files.all_words(web=True)) == (1, set())
+    assert (files.open_pages("anybody"), files.all_words("anybody")) == (0, set())
     web = IndexReader(index(tmp_path / "web", {"http://a.org/eel": "hunter"}) / "index")
-    assert web.all_words(web=True) == web.all_words() >= {"hunter"}
+    assert web.all_words("anybody") == web.all_words() >= {"hunter"}
 
 
 def test_a_share_that_can_not_be_indexed_is_said_and_keeps_no_other_from_it(
