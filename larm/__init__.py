@@ -51,11 +51,11 @@ def open_index(directory: str | os.PathLike[str] = ".") -> IndexSearcher:
     """
     from pathlib import Path  # here, for whoever imports larm need not pay for a search engine
 
-    from larm.building.own_parts import import_beside, scorers
+    from larm.building.own_parts import import_beside
+    from larm.building.searching import open_searcher
     from larm.config import load
-    from larm.search.searcher import IndexSearcher
 
     file = Path(directory) / "config.yaml"
     settings = load(file if file.exists() else None)
     import_beside(settings, Path(directory))
-    return IndexSearcher(Path(directory), settings.search, own=scorers(settings.search))
+    return open_searcher(Path(directory), settings.search)

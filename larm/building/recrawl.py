@@ -16,7 +16,7 @@ def recrawl_of(ground: Ground, mission: Mission, frontier: Frontier, notes: list
     if not cycle_of(ground, mission):
         return None
     settings = ground.settings.recrawl
-    demand = Demand(settings.most_gone, settings.share, settings.current, limits_of(ground.settings), whole)
+    demand = Demand(settings.most_gone, settings.share, settings.give_up, settings.current, limits_of(ground.settings), whole)
     return Recrawl(
         ground.directory / QUEUES / PAGES,
         _asked_again(mission, frontier),

@@ -5,17 +5,29 @@ from functools import partial
 from pathlib import Path
 
 from larm.building.own_parts import scorers
+from larm.building.state import PAGES, QUEUES
 from larm.config import Search
+from larm.recrawl.page_rows import failing_pages
 from larm.seams import Searcher
 from larm.search.searcher import IndexSearcher
 from larm.search.several import SeveralSearchers
 from larm.search.shared import SharedSearcher
 
 
+def open_searcher(directory: Path, settings: Search) -> IndexSearcher:
+    """Open the index of a crawl's directory. Raises ConfigError, UsageError, StorageError."""
+    return opener(settings)(directory)()
+
+
 def opener(settings: Search) -> Callable[[Path], Callable[[], IndexSearcher]]:
     """Of a directory, what opens its index. Raises ConfigError."""
     own = scorers(settings)
-    return lambda directory: partial(IndexSearcher, directory, settings, own=own)
+
+    def opened(directory: Path) -> Callable[[], IndexSearcher]:
+        failing = partial(failing_pages, directory / QUEUES / PAGES)
+        return partial(IndexSearcher, directory, settings, own=own, failing=failing)
+
+    return opened
 
 
 def several(

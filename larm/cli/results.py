@@ -121,6 +121,8 @@ def _facts(hit: Hit) -> Iterator[str]:
         yield "not all of the words"
     if hit.cuts:
         yield "not all of it was read"
+    if hit.failing:
+        yield f"not reached since {(moment(hit.failing) or '')[:10]}"
 
 
 def _clean(text: str) -> str:

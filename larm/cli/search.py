@@ -172,10 +172,10 @@ def _narrowed(only: Sequence[str]) -> Narrowed:
 
 
 def _suggest(typed: str, directories: Sequence[Path], settings: Search, *, raw: bool) -> int:
-    from larm.search.searcher import IndexSearcher
+    from larm.building.searching import open_searcher
     from larm.search.suggesting import merged
 
-    found = merged([IndexSearcher(existing(directory), settings).suggest(typed) for directory in directories])
+    found = merged([open_searcher(existing(directory), settings).suggest(typed) for directory in directories])
     if raw:
         click.echo(as_json(msgspec.to_builtins(found)))
     else:
@@ -195,13 +195,12 @@ def _agents(directories: Sequence[Path], settings: Search, remote_token: Path | 
 
 def _of_one(directory: Path, settings: Search, asked: Asked, *, cluster: bool) -> Results:
     from larm.agents.files import ROSTER
-    from larm.building.own_parts import scorers
+    from larm.building.searching import open_searcher
     from larm.building.state import QUEUES
     from larm.kit.disk.files import is_there
     from larm.search.coverage import shortfall
-    from larm.search.searcher import IndexSearcher
 
-    searcher = IndexSearcher(directory, settings, own=scorers(settings))
+    searcher = open_searcher(directory, settings)
     results = searcher.results(asked)
     missing = [shortfall(directory)]
     if not cluster and is_there(directory / QUEUES / ROSTER):

@@ -15,8 +15,8 @@ from larm.recrawl.page_rows import page_rows
 class Change(NamedTuple):
     """Of a page."""
 
-    what: Literal["new", "changed", "gone"]
-    """Changed is what came with other bytes, though its text may be the same."""
+    what: Literal["new", "changed", "gone", "failing"]
+    """Changed is what came with other bytes, though its text may be the same; failing what is found, but not reached."""
     when: int
     """Seconds since 1970."""
     url: str
@@ -38,8 +38,10 @@ def changes_of(directory: Path) -> Iterator[Change]:
 
 def change_of(row: PageRow, since: int) -> Change | None:
     """None: nothing has become of it since then."""
-    if (row.gone or row.forgotten) and row.last.since >= since:
-        return Change("gone", row.last.since, row.access)
+    if (row.gone or row.forgotten) and (when := row.left_at or row.last.since) >= since:
+        return Change("gone", when, row.access)
+    if row.stored and row.failing is not None and not row.gone:
+        return Change("failing", row.failing.since, row.access)
     if not row.stored or row.gone or row.came < since:
         return None
     return Change("changed" if row.past and row.past.since < since else "new", row.came, row.access)

@@ -100,6 +100,8 @@ def _fetched(page: PageRow, facts: Facts) -> str:
     other = f" as {page.access}" if _is_other(page, facts) else ""
     said = f"Fetched{other}{when}, searchable: {searchable}"
     failed = _failed(page.last)
+    if failed and page.failing is not None:
+        return f"{said}; not reached since {minute(page.failing.since)}, in {counted(page.failing.runs, 'revisit')}: {failed}"
     return f"{said}; asked again {minute(page.last.asked)}, in vain: {failed}" if failed else said
 
 
@@ -125,8 +127,10 @@ def _in_vain(page: PageRow, *, circle: bool) -> str:
     if page.only_forbidden:
         return f"Not fetched: {last.why}{_since(page)}; each run asks again"
     gone = page.gone or page.forgotten
-    if gone and not last.moved:
+    if gone and not last.moved and page.failing is None:
         return f"Gone{_since(page)} ({gone})"
+    if page.failing is not None:
+        return f"Found no more{_since(page)}: {_failed(last)}; each revisit asks again, and finds it when it is back"
     if last.moved:
         said = f"Redirects to {last.moved} ({last.status})"
         return f"Not fetched: {said[0].lower()}{said[1:]}, and from there on in a circle" if circle else said

@@ -43,7 +43,8 @@ class SiteAccess(msgspec.Struct, frozen=True):
     @property
     def opens(self) -> bool:
         """True if a server may answer these requests as it answers nobody else's; cookies aside, which differ by address."""
-        return bool(self.auth or self.certificate or self.headers or self.user_agent)
+        special = any(not line.lower().startswith(b"accept") for line in self.headers)
+        return bool(self.auth or self.certificate or special or self.user_agent)
 
     @property
     def secret_headers(self) -> frozenset[bytes]:

@@ -21,6 +21,8 @@ class PageFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes."""
     cuts: tuple[str, ...] = ()
     """What was not read of it: names of settings, or ``reader`` (`larm.model.cuts`)."""
+    failing: int = 0
+    """Since when revisits have not reached it, in seconds since 1970; 0: they have."""
     fields: Mapping[str, tuple[str, ...]] = {}
     """What users have said is to be known of it."""
 

@@ -20,8 +20,9 @@ from larm.model.crawl_hash import digest
 from larm.model.document import Document, Visit
 from larm.model.message import REDIRECT, UNKNOWN, Known, as_whole, tag_of
 from larm.model.url import Url
+from larm.recrawl.failing import Failing, kind_of
 from larm.recrawl.freshness import current_until
-from larm.recrawl.page_row import CURRENT, Answer, PageRow, decode_row, encode_row, part_of
+from larm.recrawl.page_row import Answer, PageRow, decode_row, encode_row, part_of
 from larm.recrawl.past import Past, claim
 from larm.seams import Clock
 
@@ -29,6 +30,8 @@ _LONGEST = 500  # characters of a validator that are kept with each page; real o
 GONE = frozenset({301, 308, 404, 410})
 """Answers that say that the page is no longer there; any other failure may pass."""
 _LAST = 253_402_300_799  # second of the year 9999
+_NO_STATUS = 1
+"""Status of a forgotten page whose server did not answer."""
 
 
 class PageBook:
@@ -90,9 +93,10 @@ class PageBook:
                 new = _row(visit, url, now, None, generation)
                 self._puts[key] = new if row is None else msgspec.structs.replace(new, first=row.first)
             elif visit.gone:
-                self._puts[key] = msgspec.structs.replace(row, known=UNKNOWN, stored=False, gone=0, forgotten=row.gone)
+                out = {"known": UNKNOWN, "stored": False, "gone": 0, "forgotten": row.gone or visit.status or _NO_STATUS}
+                self._puts[key] = msgspec.structs.replace(row, **out, left_at=now)
             else:
-                self._puts[key] = _answered(row, visit, url, now)
+                self._puts[key] = _answered(row, visit, url, now, generation)
 
     def amend(self, key: int, row: PageRow | None) -> None:
         """Another row in the place of one; None: nothing is known of the page any more. That is not undone by a crash."""
@@ -162,7 +166,7 @@ def _put(row: tuple[int, PageRow]) -> tuple[int, bytes, int]:
 def _undone(row: PageRow, generation: int) -> PageRow:
     """A page that was known in this generation, without what came later."""
     if row.forgotten:
-        return msgspec.structs.replace(row, stored=True, gone=row.forgotten, forgotten=0)
+        return msgspec.structs.replace(row, stored=True, gone=row.forgotten, forgotten=0, left_at=0)
     lost = not row.version or row.version > generation
     past = row.past
     if past is not None and past.changes and (row.gone or row.version > generation):  # it will be found so again
@@ -170,7 +174,8 @@ def _undone(row: PageRow, generation: int) -> PageRow:
     if lost:
         row = msgspec.structs.replace(row, known=UNKNOWN, version=0)
     last = Answer() if row.stored else msgspec.structs.replace(row.last, asked=0)  # or a revisit takes it for asked
-    return msgspec.structs.replace(row, gone=0, last=last, past=past)
+    failing = row.failing and row.failing.undone(generation)
+    return msgspec.structs.replace(row, gone=0, last=last, past=past, failing=failing)
 
 
 def _validator(headers: Mapping[str, str], name: str) -> str:
@@ -178,7 +183,7 @@ def _validator(headers: Mapping[str, str], name: str) -> str:
     return value if len(value) <= _LONGEST else ""
 
 
-def _answered(row: PageRow, visit: Visit, url: Url, now: int) -> PageRow:
+def _answered(row: PageRow, visit: Visit, url: Url, now: int, generation: int) -> PageRow:
     """A page that is known, after an answer that brought none."""
     last = _answer(visit, now)
     again = (last.status, last.why, last.moved) == (row.last.status, row.last.why, row.last.moved)
@@ -186,11 +191,15 @@ def _answered(row: PageRow, visit: Visit, url: Url, now: int) -> PageRow:
         last = msgspec.structs.replace(last, since=row.last.since)
     if visit.status in GONE and row.stored:
         past = _past(row, now).seen(changed=True)
-        return msgspec.structs.replace(row, access=url.access, gone=visit.status, last=last, past=past)
-    if visit.status not in CURRENT:
-        return msgspec.structs.replace(row, last=last)
+        return msgspec.structs.replace(row, access=url.access, gone=visit.status, last=last, failing=None, past=past)
+    if not last.brought:
+        kind = kind_of(last.status, last.why) if row.stored else None
+        failing = row.failing if kind is None else (row.failing or Failing(now, kind)).again(kind, generation)
+        return msgspec.structs.replace(row, last=last, failing=failing)
     past = _past(row, now).seen(changed=False)
-    return msgspec.structs.replace(row, last=last, fetched=now, current=current_until(visit.headers, now), past=past)
+    return msgspec.structs.replace(
+        row, last=last, failing=None, fetched=now, current=current_until(visit.headers, now), past=past
+    )
 
 
 def _past(row: PageRow, now: int) -> Past:

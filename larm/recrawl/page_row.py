@@ -15,6 +15,7 @@ from larm.model.cuts import may_be_whole
 from larm.model.document import Visit
 from larm.model.message import Known, URLMessage, as_whole
 from larm.model.url import Url
+from larm.recrawl.failing import Failing
 from larm.recrawl.past import Past
 
 FORBIDDEN = "robots.txt forbade it"
@@ -85,6 +86,10 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The generation of the page book in which the page came to be known; 0: nobody noted it."""
     version: int = 0
     """That in which what is stored of it came."""
+    failing: Failing | None = None
+    """None: the page came when it was last asked for, or nothing is stored of it."""
+    left_at: int = 0
+    """When it left the index, in seconds since 1970; 0: it did not, or nobody noted it."""
 
     @property
     def only_forbidden(self) -> bool:

@@ -3,11 +3,12 @@
 Each call reads what was committed, and a crawl may be running. Any thread; all raise StorageError.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
+from larm.errors import StorageError
 from larm.kit.disk.record_table import RecordTable
 from larm.recrawl.page_row import PageRow, decode_row, part_of
 
@@ -70,6 +71,15 @@ def kept_pages(path: Path, keys: Sequence[int]) -> dict[int, PageRow]:
     """As `PageRows.kept`. Raises StorageError."""
     with closing(PageRows(path)) as rows:
         return rows.kept(keys)
+
+
+def failing_pages(path: Path, keys: Sequence[int]) -> Mapping[int, int]:
+    """Return since when revisits have not reached some pages, in seconds since 1970; nothing where the book can't be read."""
+    try:
+        with closing(PageRows(path)) as rows:
+            return {key: row.failing.since for key, row in rows.kept(keys, left=False).items() if row.stored and row.failing}
+    except StorageError:
+        return {}
 
 
 def page_row(path: Path, key: int) -> PageRow | None:

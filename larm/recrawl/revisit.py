@@ -13,8 +13,8 @@ the river has run dry.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
-from itertools import islice
+from contextlib import closing, suppress
+from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -25,6 +25,7 @@ from larm.model.cuts import may_be_whole
 from larm.model.document import Visit
 from larm.model.message import UNKNOWN, URLMessage, as_whole
 from larm.model.url import BadUrl, Url
+from larm.recrawl.failing import MOVED, Failing
 from larm.recrawl.page_row import PageRow
 from larm.recrawl.page_rows import PageRows, Written, generation_of, page_batches, written
 from larm.recrawl.share import Share
@@ -70,6 +71,8 @@ class Demand(NamedTuple):
     """The share of a host's pages that are forgotten at once, see `Recrawl.gone`."""
     share: float = 1.0
     """Of the pages, those that are asked for, unless all have to come whole."""
+    give_up: float = 0.0
+    """Seconds after which a page that is not reached leaves the index, see `larm.recrawl.failing`."""
     current: float = 0.0
     """Seconds for which servers are believed that a page is."""
     limits: Mapping[str, int] = MappingProxyType({})
@@ -256,18 +259,24 @@ class Recrawl:
         return [msgspec.structs.replace(message, url=url, known=UNKNOWN) for url in (own, other)]
 
     def gone(self) -> list[Visit]:
-        """Pages that answered that they are gone; but of no host more than the share ``most_gone`` at once.
+        """Pages that are gone, or failing for too long; but of no host more than the share ``most_gone`` at once.
 
         A site that answers 404 to everything is more often broken than empty. A single page is always believed.
         """
         pages: Counter[str] = Counter()
         lost: dict[str, list[Visit]] = {}
-        for batch in page_batches(self._path):
-            for key, row in batch:
+        failing = 0
+        with closing(PageRows(self._path)) as book:
+            for key, row in chain.from_iterable(page_batches(self._path)):
                 pages[row.host] += row.stored
-                if row.gone:
-                    url = row.message(key).url
-                    lost.setdefault(row.host, []).append(Visit(page=url.access, url=url, status=row.gone, gone=True))
+                if row.gone or (row.failing is not None and self._is_over(row, row.failing, book)):
+                    url, status = row.message(key).url, row.gone or row.last.status
+                    lost.setdefault(row.host, []).append(Visit(page=url.access, url=url, status=status, gone=True))
+                else:
+                    failing += row.stored and row.failing is not None
+        if failing:
+            which = "1 page is" if failing == 1 else f"{failing:,} pages are"
+            self._note(f"{which} still found, as it was, but not reached any more: 'larm report --changes' names it")
         for host, visits in list(lost.items()):
             if len(visits) > max(self._demand.most_gone * pages[host], 1):
                 del lost[host]
@@ -276,6 +285,14 @@ class Recrawl:
                     f"recrawl.most_gone ({self._demand.most_gone:g}) allows at once"
                 )
         return [visit for visits in lost.values() for visit in visits]
+
+    def _is_over(self, row: PageRow, failing: Failing, book: PageRows) -> bool:
+        there = None
+        if failing.kind == MOVED:
+            with suppress(BadUrl):  # nowhere
+                there = book.find(self._parse(row.last.moved).fingerprint)
+        leads = there is not None and there.stored and not there.gone and there.failing is None
+        return failing.is_over(self._wall(), self._demand.give_up, leads_to_page=leads)
 
 
 def _is_sitemap(row: PageRow) -> bool:

@@ -44,7 +44,7 @@ CIRCLE = "redirect/circle"
 SITEMAPS = "robotstxt/sitemaps_fetched"
 """Counts sitemaps."""
 KEPT = "revisit/redirected"
-"""Counts pages of a revisit that redirect for now (302, 303, 307), as to a login: what there is of them is kept."""
+"""Counter: pages of a revisit that redirect for now (302, 303, 307), as to a login; see `larm.recrawl.failing`."""
 
 
 class Lander:

@@ -27,6 +27,8 @@ class HitAnswer(msgspec.Struct, frozen=True, kw_only=True):
     cut: tuple[str, ...]
     complete: bool
     score: float
+    failing_since: str | msgspec.UnsetType = msgspec.UNSET
+    """Since when revisits have not reached it."""
     fields: Mapping[str, tuple[str, ...]] | msgspec.UnsetType = msgspec.UNSET
     source: str | msgspec.UnsetType = msgspec.UNSET
     copy: str | msgspec.UnsetType = msgspec.UNSET
@@ -67,6 +69,7 @@ def answer_of(results: Results, page: int, first: int) -> SearchAnswer:
             fetched=moment(hit.fetched),
             size=hit.size or None,
             cut=hit.cuts,
+            failing_since=moment(hit.failing) or msgspec.UNSET,
             complete=hit.complete,
             score=hit.score,
             fields=hit.fields or msgspec.UNSET,

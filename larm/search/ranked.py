@@ -46,6 +46,8 @@ class Ranked(NamedTuple):
     match: Match
     complete: bool
     """It has all words of the query."""
+    page: int
+    """Fingerprint of its normalised URL."""
 
 
 class Ranking(NamedTuple):
@@ -211,7 +213,9 @@ class Ranker:
             names = (_BY_PASSAGE, _BY_LINKS, _ALL_WORDS, *(scorer.name for scorer in self._own))
             explanation = _explanation(weighed.score, {**own, **dict(zip(names, weighed.added, strict=False))})
         match = weighed.match or self._reader.read(weighed.candidate, 0.0)
-        return Ranked(msgspec.structs.replace(match, score=weighed.score, explanation=explanation), complete)
+        return Ranked(
+            msgspec.structs.replace(match, score=weighed.score, explanation=explanation), complete, weighed.candidate.page
+        )
 
 
 def _explanation(score: float, parts: Mapping[str, float]) -> str:

@@ -51,13 +51,19 @@ class IndexSearcher:
         clock: Clock | None = None,
         own: Sequence[OwnScore] = (),
         languages: Mapping[str, float] | None = None,
+        *,
+        failing: Callable[[Sequence[int]], Mapping[int, int]] = lambda _: {},
     ) -> None:
-        """``own``: scorers of the user's; ``languages``: shares of all pages, where those in the index are but a sample."""
+        """``own``: scorers of the user's; ``languages``: shares of all pages, where those in the index are but a sample.
+
+        ``failing``: since when revisits have not reached pages, by their fingerprints (`larm.recrawl.page_rows.failing_pages`).
+        """
         # constant after construction
         settings = settings or Search()
         self.name = str(directory)
         """Who answers, where several are asked."""
         self._clock = clock or SystemClock()
+        self._failing = failing
         self._reader = IndexReader(directory / "index", settings, languages)
         self._ranker = Ranker(directory, self._reader, settings, own)
         self._links = LinkDesk(directory)
@@ -151,10 +157,12 @@ class IndexSearcher:
         items = tuple(wanted(tree))
         marks = Marks(items, reader.analyzer.words, lambda word: list(found.forms.get(word, ())), self._worth_of())
         names = names_of(items, reader.is_explained)
+        failing = self._failing([each.page for each in found.results])
         hits = []
         for each in found.results:
             context.deadline.check()
-            hits.append(_hit(each.match, self._titles.shown(_title(each.match), each.match.url), each.complete, marks, names))
+            hit = _hit(each.match, self._titles.shown(_title(each.match), each.match.url), each.complete, marks, names)
+            hits.append(msgspec.structs.replace(hit, failing=failing[each.page]) if each.page in failing else hit)
         suggestion = ""
         try:
             suggestion = self._better(asked.query, tree) if found.complete < FEW and asked.advice else ""

@@ -53,7 +53,7 @@ class FakeSearcher:
 
     settings = Search()
 
-    def __init__(self, directory: Path, settings: Search, own: Sequence[object] = ()) -> None:
+    def __init__(self, directory: Path, settings: Search, own: Sequence[object] = (), failing: object = None) -> None:
         self.directory = directory
         type(self).settings = settings
 
@@ -73,7 +73,7 @@ def searcher(monkeypatch: pytest.MonkeyPatch) -> type[FakeSearcher]:
     class Fresh(FakeSearcher):
         pass
 
-    monkeypatch.setattr("larm.search.searcher.IndexSearcher", Fresh)
+    monkeypatch.setattr("larm.building.searching.IndexSearcher", Fresh)
     return Fresh
 
 

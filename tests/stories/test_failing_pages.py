@@ -1,0 +1,140 @@
+"""Pages that revisits bring no more: what is found of them, what is said, and that they come back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from larm.building.searching import open_searcher
+from larm.config import Config, Search
+from larm.enquiries.afterwards import explain_url
+from larm.enquiries.changes import changes_of
+from larm.storage.reader import StoreLog
+from larm.testing.replies import Reply, html
+from larm.testing.web import SyntheticWeb
+from tests.stories.crawls import Run, indexed, run_crawl
+
+PATHS = [f"/{number}" for number in range(20)]
+ONE = "http://a.localhost:{port}/3"
+
+
+@pytest.fixture
+def start(web: SyntheticWeb) -> str:
+    """A host of a home page and twenty others."""
+    site = web.host("a.localhost")
+    site.page("/", links=PATHS)
+    for path in PATHS:
+        site.page(path, f"Page {path[1:]}", f"zeppelin number {path[1:]}")
+    return web.url("a.localhost")
+
+
+def crawl(directory: Path, start: str, **settings: object) -> Run:
+    """A run that asks for every page."""
+    return run_crawl(directory, start, {"frontier.retries": 0, "recrawl.current": 0, **settings})
+
+
+def found(directory: Path) -> set[str]:
+    return {url.rpartition("/")[2] for url in indexed(directory)}
+
+
+def why(directory: Path, url: str) -> str:
+    return explain_url(Config(), directory, url).verdict
+
+
+@pytest.mark.parametrize(
+    ("status", "runs"), [(451, 1), (401, 2), (403, 2), (402, 2), (406, 2), (204, 2), (302, 2), (303, 2), (307, 2)]
+)
+def test_page_leaves_when_a_refusal_repeats_and_comes_back(
+    tmp_path: Path, web: SyntheticWeb, start: str, status: int, runs: int
+) -> None:
+    site, url = web.host("a.localhost"), web.url("a.localhost", "/3")
+    crawl(tmp_path, start)
+    site.add("/3", Reply(status, {"Location": "/nothing-there"} if 300 <= status < 400 else {}))
+    there = []
+    for _ in range(runs):
+        crawl(tmp_path, start)
+        there.append("3" in found(tmp_path))
+    assert there == [True] * (runs - 1) + [False]
+    assert len(found(tmp_path)) == len(PATHS), "all others are there"
+    assert [change.url for change in changes_of(tmp_path) if change.what == "gone"] == [url]
+    said = why(tmp_path, url)
+    assert str(status) in said
+    assert "each revisit asks again" in said
+    site.page("/3", "Page 3", "zeppelin number 3")
+    crawl(tmp_path, start)
+    assert "3" in found(tmp_path)
+    assert why(tmp_path, url).startswith("Fetched")
+
+
+def test_page_that_robots_txt_forbids_leaves_in_the_second_run(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
+    crawl(tmp_path, start)
+    site, there = web.host("a.localhost"), []
+    for rules in ("User-agent: *\nDisallow: /3\n", "User-agent: *\nDisallow: /3\n", ""):
+        site.robots(rules)
+        crawl(tmp_path, start, **{"robots.ttl": "1ms"})
+        there.append("3" in found(tmp_path))
+    assert there == [True, False, True]
+
+
+def test_redirect_to_a_page_that_is_stored_is_its_duplicate_at_once(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
+    crawl(tmp_path, start)
+    web.host("a.localhost").redirect("/3", "/4", 302)
+    crawl(tmp_path, start)
+    assert found(tmp_path) == {"", *(path[1:] for path in PATHS)} - {"3"}
+    assert f"302: moved to {web.url('a.localhost', '/4')}" in why(tmp_path, web.url("a.localhost", "/3"))
+
+
+def test_unreached_page_is_found_and_said_until_it_is_given_up(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
+    crawl(tmp_path, start)
+    site, url = web.host("a.localhost"), web.url("a.localhost", "/3")
+    site.status("/3", 500)
+    for _ in range(4):
+        run = crawl(tmp_path, start, **{"recrawl.give_up": 0})
+    (hit,) = open_searcher(tmp_path, Search()).search('"zeppelin number 3"').hits
+    assert hit.failing > 0
+    assert any("report --changes" in note for note in run.notes)
+    assert [(change.what, change.url) for change in changes_of(tmp_path)] == [("failing", url)]
+    assert "in 4 revisits" in why(tmp_path, url)
+    assert StoreLog(tmp_path).find(url) is not None
+    crawl(tmp_path, start)
+    assert "3" in found(tmp_path), "thirty days are not over"
+    crawl(tmp_path, start, **{"recrawl.give_up": 0})
+    assert "3" not in found(tmp_path)
+
+
+def test_site_that_refuses_most_pages_is_kept(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
+    """The guard most_gone: it is more often broken, or refuses this crawler, than empty."""
+    crawl(tmp_path, start)
+    for path in PATHS[:15]:
+        web.host("a.localhost").status(path, 403)
+    for _ in range(3):
+        run = crawl(tmp_path, start)
+    assert len(found(tmp_path)) == 1 + len(PATHS)
+    assert any("recrawl.most_gone" in note for note in run.notes)
+
+
+@pytest.mark.parametrize("conditional", [True, False])
+def test_header_that_is_new_counts_though_the_body_is_the_same(
+    tmp_path: Path, web: SyntheticWeb, start: str, conditional: bool
+) -> None:
+    site = web.host("a.localhost")
+    validators = {"ETag": '"1"'} if conditional else {}
+    for path, body in (("/3", "<p>zeppelin three"), ("/4", "<p>zeppelin four")):
+        site.add(path, html(body, **validators))
+    crawl(tmp_path, start)
+    site.add("/3", html("<p>zeppelin three", **validators, X_Robots_Tag="noindex"))
+    crawl(tmp_path, start)
+    # a 304 may leave out what has not changed (RFC 9110 15.4.5); the server of this web leaves out all but validators
+    assert ("3" not in found(tmp_path)) is not conditional
+    site.add(
+        "/3",
+        lambda request: (
+            Reply(304, {"X-Robots-Tag": "noindex"})
+            if "if-none-match" in request.headers
+            else html("<p>zeppelin three", X_Robots_Tag="noindex")
+        ),
+    )
+    run = crawl(tmp_path, start)
+    assert "3" not in found(tmp_path)
+    assert run.counters.get("revisit/unchanged", 0) >= len(PATHS) - 1
