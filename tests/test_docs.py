@@ -291,7 +291,7 @@ def test_manual_has_every_key_of_the_json() -> None:
     from larm.search.answer import answer_of
     from larm.search.results import Results
 
-    hits = (Hit(title="", url="", source="x", copy="x", explanation="{}", fields={"x": ("y",)}),)
+    hits = (Hit(title="", url="", source="x", copy="x", explanation="{}", fields={"x": ("y",)}, failing=1),)
     answer = msgspec.to_builtins(answer_of(Results(query="", total=1, hits=hits, facets=(Facet("site"),)), 1, 1))
     said = re.findall(r"^``(\w+)``  ", section("Answers for programs"), re.MULTILINE)
     assert said == [*answer, *answer["hits"][0]]

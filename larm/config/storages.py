@@ -100,7 +100,7 @@ class Recrawl(Section, frozen=True):
     current: Seconds = Seconds(43_200)  # longest time for which a server is believed that a page is current (Cache-Control,
     # Expires), so that a revisit does not ask for it: who comes every day wants all of it, who comes hourly what may be new
     share: Share = Share(1)  # of the pages, those that have most likely changed; the larger it is, the less has to be guessed
-    give_up: Seconds = Seconds(30 * 86_400)  # how long a page may fail to be reached, in 5 revisits at least, till it leaves
+    give_up: Seconds = Seconds(30 * 86_400)  # how long a page may fail to be reached, in 5 revisits at least
     most_gone: Annotated[float, msgspec.Meta(ge=0, le=1)] = (
         0.5  # share of a host's pages forgotten at once; 1: believe anything
     )

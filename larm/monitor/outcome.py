@@ -50,7 +50,7 @@ def outcome(now: Snapshot, reason: str, directory: str, slowest: float = 0.0) ->
             ("revisit/same_text", "with the same text as before"),
             ("revisit/unchanged", "unchanged"),
             ("revisit/gone", "gone"),
-            ("revisit/redirected", "kept, though redirecting for now ('larm why URL' says where to)"),
+            ("revisit/redirected", "redirecting for now ('larm why URL' says where to)"),
         )
         if counters.get(name)
     ]

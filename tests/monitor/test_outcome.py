@@ -44,7 +44,7 @@ def test_each_sentence_is_there_where_there_is_something_to_say() -> None:
 
 def test_pages_that_redirect_for_now_are_told_where_nothing_else_has_happened_to_them() -> None:
     kept = said(counters={"revisit/unchanged": 2, "revisit/redirected": 3})[1]
-    assert kept == "revisited: 2 unchanged, 3 kept, though redirecting for now ('larm why URL' says where to)"
+    assert kept == "revisited: 2 unchanged, 3 redirecting for now ('larm why URL' says where to)"
 
 
 def test_of_several_agents_the_figures_of_all_are_told() -> None:
