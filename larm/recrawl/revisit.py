@@ -269,7 +269,7 @@ class Recrawl:
         with closing(PageRows(self._path)) as book:
             for key, row in chain.from_iterable(page_batches(self._path)):
                 pages[row.host] += row.stored
-                if row.gone or (row.failing is not None and self._is_over(row, row.failing, book)):
+                if row.gone or (row.stored and row.failing is not None and self._is_over(row, row.failing, book)):
                     url, status = row.message(key).url, row.gone or row.last.status
                     lost.setdefault(row.host, []).append(Visit(page=url.access, url=url, status=status, gone=True))
                 else:

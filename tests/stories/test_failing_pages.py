@@ -114,6 +114,22 @@ def test_site_that_refuses_most_pages_is_kept(tmp_path: Path, web: SyntheticWeb,
     assert any("recrawl.most_gone" in note for note in run.notes)
 
 
+def test_pages_that_left_count_as_gone_once_when_they_go_on_failing(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
+    """Else they would be gone again in each run, and count against most_gone with those that are gone now."""
+    site = web.host("a.localhost")
+    crawl(tmp_path, start)
+    for path in PATHS[:8]:
+        site.status(path, 403)
+    crawl(tmp_path, start)
+    crawl(tmp_path, start)
+    assert len(found(tmp_path)) == 1 + len(PATHS) - 8
+    site.status("/19", 404)
+    run = crawl(tmp_path, start)
+    assert not any("recrawl.most_gone" in note for note in run.notes)
+    assert [change.url for change in changes_of(tmp_path) if change.what == "gone"] == [web.url("a.localhost", "/19")]
+    assert "19" not in found(tmp_path)
+
+
 @pytest.mark.parametrize("conditional", [True, False])
 def test_header_that_is_new_counts_though_the_body_is_the_same(
     tmp_path: Path, web: SyntheticWeb, start: str, conditional: bool
