@@ -8,7 +8,7 @@ import re
 
 _ACCENTED = "\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
 _ACCENT = re.compile(f"[{_ACCENTED}]")
-_WORD = re.compile(f"[A-Za-z0-9]*[{_ACCENTED}][A-Za-z0-9{_ACCENTED}]*")
+_WORD = re.compile(f"(?<![A-Za-z0-9])[A-Za-z0-9]*+[{_ACCENTED}][A-Za-z0-9{_ACCENTED}]*")
 _LONGEST = 64
 _ASCII = bytes(range(128))
 

@@ -25,7 +25,7 @@ class Globs(msgspec.Struct, frozen=True):
     """Patterns for URLs: ``*`` stands for anything, ``?`` for one character; upper and lower case are the same.
 
     One that begins with a slash is for path and query; one that begins with ``*`` or has a scheme is for the whole URL; any
-    other begins with the host: ``example.org/blog/*``.
+    other begins with the host: ``example.org/blog/*``. One without ``?`` also matches what it matches without its query.
     """
 
     include: tuple[str, ...] = ()
@@ -106,6 +106,7 @@ def _pattern(globs: tuple[str, ...]):  # type: ignore[no-untyped-def]
 
 
 def _regex(glob: str) -> str:
+    whole = translate(glob) if "?" in glob else rf"{translate(glob)[:-2]}(?:\?.*)?\Z"
     if glob.startswith("*") or "://" in glob:
-        return translate(glob)
-    return ("[^:/]*://[^/]*" if glob.startswith("/") else "[^:/]*://") + translate(glob)
+        return whole
+    return ("[^:/]*://[^/]*" if glob.startswith("/") else "[^:/]*://") + whole

@@ -99,7 +99,7 @@ _PLAIN = re.compile(
 _PLAIN_FILE = re.compile(_PLAIN.pattern[_PLAIN.pattern.rindex("((?:/") :])
 _SERIALISED = re.compile(r"(https?)://(?:[^/@]*@)?([^/]+)(/[^#]*)")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
-_HOST_PORT = re.compile(r"(?:localhost|[^/?#:@\s]+\.[^/?#:@\s]+):\d+(?:[/?#]|$)", re.IGNORECASE)
+_HOST_PORT = re.compile(r"(?:localhost|[^/?#:@\s][^/?#:@\s.]*+\.[^/?#:@\s]++):\d+(?:[/?#]|$)", re.IGNORECASE)
 _NO_SCHEME = re.compile(r"[^/?#]*://")  # "1x://host" lacks a proper one, it isn't a path on the host "1x"
 WHITE = "".join(map(chr, range(33)))
 """Stripped from both ends of a URL by the standard: C0 controls and space."""

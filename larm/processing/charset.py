@@ -41,9 +41,9 @@ _ZEROS = {
 _LABEL = re.compile(r"charset\s*=\s*[\"']?([^\s;\"',]+)", re.IGNORECASE)
 _ASCII_COMPATIBLE = frozenset({*(f"iso-8859-{n}" for n in range(2, 17)), *(f"windows-{n}" for n in range(1250, 1259))})
 # An attribute as the prescan reads it: its name, and its value in double quotes, single quotes or none.
-_SPACE = rb"[\t\n\f\r ]*"
+_SPACE = rb"[\t\n\f\r ]*+"
 _ATTRIBUTE = (
-    rb"[\t\n\f\r /]*([^\t\n\f\r />][^\t\n\f\r />=]*)"
+    rb"[\t\n\f\r /]*+([^\t\n\f\r />][^\t\n\f\r />=]*)"
     rb"(?:" + _SPACE + rb"=" + _SPACE + rb"(?:\"([^\"]*)\"|'([^']*)'|([^\t\n\f\r >\"'][^\t\n\f\r >]*)|(?=>)))?"
 )
 ATTRIBUTES: Final = rb"(?:" + re.sub(rb"\((?!\?)", rb"(?:", _ATTRIBUTE) + rb")*+"
@@ -52,7 +52,7 @@ _TOKEN = re.compile(
     rb"<!(?=--).*?-->"
     rb"|<!--()"
     rb"|<meta(?=[\t\n\f\r /])(" + ATTRIBUTES + rb")[\t\n\f\r /]*>"
-    rb"|</?[a-z][^\t\n\f\r >]*" + ATTRIBUTES + rb"[\t\n\f\r /]*>"
+    rb"|</?[a-z][^\t\n\f\r >]*+" + ATTRIBUTES + rb"[\t\n\f\r /]*>"
     rb"|</?[a-z]()"
     rb"|<[!/?][^>]*>",
     re.IGNORECASE | re.DOTALL,
@@ -61,7 +61,7 @@ _NAME_VALUE = re.compile(_ATTRIBUTE)
 _CONTENT = re.compile(
     rb"charset" + _SPACE + rb"=" + _SPACE + rb"(?:\"([^\"]*)\"|'([^']*)'|([^\t\n\f\r ;\"'][^\t\n\f\r ;]*))", re.IGNORECASE
 )
-_RAW = re.compile(rb"<(script|style|title|textarea|xmp|iframe|noframes|noembed)\b.*?</\1", re.IGNORECASE | re.DOTALL)
+_RAW = re.compile(rb"<(script|style|title|textarea|xmp|iframe|noframes|noembed)\b.*?(?:</\1|\Z)", re.IGNORECASE | re.DOTALL)
 _XML = re.compile(rb"<\?xml[^>]*?encoding[\t\n\r ]*=[\t\n\r ]*(?:\"([^\"]+)\"|'([^']+)')")
 
 _NO_ASCII = ("utf-16", "utf-32")
@@ -161,7 +161,7 @@ def _scan(data: bytes) -> str:
 def _of_meta(attributes: bytes) -> str:
     """The encoding that one meta element names, as ``charset`` or in ``http-equiv=content-type``."""
     found: dict[bytes, bytes] = {}
-    for name, *values in _NAME_VALUE.findall(attributes):
+    for name, *values in _NAME_VALUE.findall(attributes.rstrip(b"\t\n\f\r /")):
         found.setdefault(name.lower(), b"".join(values))
     label = found.get(b"charset")
     if label is None:

@@ -25,8 +25,12 @@ _ENDS = {"<!-": re.compile("-->"), "<sc": re.compile("</script", re.IGNORECASE),
 _START_TAG = re.compile(r"<([a-z][a-z0-9]*+)\s((?:[^<>\"']|\"[^\"]{0,2000}+\"|'[^']{0,2000}+')*+)", re.IGNORECASE)
 _BASE = re.compile(r"<base\s[^<>]*?href\s*=\s*[\"']?([^\s\"'<>]+)", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"(?<![a-z:-])([a-z][a-z:-]*+)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>]+))", re.IGNORECASE)
-_CSS = re.compile(r"url\(\s*(?:\"([^\"]*)\"|'([^']*)'|([^\"'()\s]*))\s*\)|@import\s+(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
-_CANDIDATE = re.compile(r"[\s,]*(\S*[^\s,])(?:\s[^,(]*(?:\([^)]*\)[^,(]*)*)?,?")  # of a srcset: an address, and what it is for
+_CSS = re.compile(
+    r"url\(\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\"'()\s]*+))\s*+\)|@import\s++(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE
+)
+_CANDIDATE = re.compile(
+    r"(\S*[^\s,])(?:\s[^,(]*(?:\([^)]*+(?:\)|\Z)[^,(]*)*)?[\s,]*+"
+)  # of a srcset: an address, and what it is for
 
 _FILES = {  # attributes with one address, beside those that every page is asked for
     "applet": ("code", "codebase"),
@@ -56,7 +60,7 @@ def in_page(text: str, *, files: bool, srcset: bool) -> list[str]:
         if files:
             found += filter(None, _in_tag(tag.lower(), attributes))
         if srcset and "srcset" in attributes:
-            found += _CANDIDATE.findall(attributes["srcset"])
+            found += _CANDIDATE.findall(re.sub(r"\A[\s,]+", "", attributes["srcset"]))
     for style in styles if files else ():
         found += in_css(style)
     return found

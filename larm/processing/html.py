@@ -34,7 +34,7 @@ _NOSCRIPT = re.compile(rb"<noscript(?=[\s/>])[^>]*>", re.IGNORECASE)
 _NOTICE: Final = 200  # characters of words to who runs no scripts that are no more than that scripts are wanted
 _SHOWN: Final = ("iframe", "noframes")  # the page that a frame has in an attribute is seen; and words for who has no frames
 _NOTHING: Final = Reading("", (), False, (), (), (), "", ())
-_FRAME = re.compile(rb"<frame\s[^>]*>", re.IGNORECASE)
+_FRAME = re.compile(rb"<frame\s[^<>]*+>", re.IGNORECASE)
 
 
 class HtmlProcessor:

@@ -44,7 +44,12 @@ def test_a_domain_has_all_its_hosts() -> None:
     ("glob", "inside", "outside"),
     [
         ("/docs/*", "http://a.org/docs/x/y?z", "http://a.org/x/docs/y"),
-        ("*.pdf", "http://a.org/x.PDF", "http://a.org/x.pdf?page=2"),
+        ("*.pdf", "http://a.org/x.PDF", "http://a.org/x.pdfs"),
+        ("*.pdf", "http://a.org/x.pdf?page=2", "http://a.org/pdf?x.pdfs"),
+        ("*.pdf?", "http://a.org/x.pdf1", "http://a.org/x.pdf1?page=2"),
+        ("*id=1*", "http://a.org/x?id=12", "http://a.org/x?id=2"),
+        ("/a/x", "http://a.org/a/x?y", "http://a.org/a/x/?y"),
+        ("a.org/x", "http://a.org/x?", "http://a.org/y?a.org/x"),
         ("*/print/*", "http://a.org/x/print/1", "http://a.org/print"),
         ("a.org/blog/*", "https://a.org/blog/x", "https://b.a.org/blog/x"),
         ("http://a.org/*", "http://a.org/x", "https://a.org/x"),
