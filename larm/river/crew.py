@@ -121,6 +121,7 @@ class Crew:
                 ended = [each for each in ended if not _is_early(each[1])]
                 budget.settle(len(early), 0)
                 self._queues.give_back(early, unsent=True)
+            self._unloader.fetched(number, ended)
             mine = self._reading.sort(ended, full=lambda: self._pool.fed(number))  # for seconds it can't take any lease
             if mine:
                 self._reading.spent(self._unloader.unload(number, mine))

@@ -1,8 +1,10 @@
 """FetcherRecord: what one fetcher or reading thread does and did: its two logs, and its figures for the monitor.
 
-Written by that thread only, read by any (LARM-20, LARM-96).
+Written by that thread, but for `FetcherRecord.add`: the thread that reads a page adds it to the record of the thread that
+fetched it. Read by any thread (LARM-20, LARM-96).
 """
 
+import threading
 from collections.abc import Sequence
 
 from larm.kit.logs.log_book import LogBook, time_of_day
@@ -21,9 +23,11 @@ class FetcherRecord:
         self._all = book.open(f"thread{number}")
         self._errors = book.open(f"thread{number}_errors")
         self._clock = clock
-        # only the fetcher thread
+        self._lock = threading.Lock()
+        # guarded by self._lock
         self._tasks = 0
         self._received = 0
+        # only the fetcher thread
         self.processing = 0.0
         """Seconds of processor time that reading pages took; any thread may look."""
         self._state = "idle"
@@ -51,11 +55,10 @@ class FetcherRecord:
         self.processing += processing
 
     def add(self, landed: Sequence[Landed]) -> None:
-        """Fetches that have ended. Buffered; flushed every tick."""
-        if not landed:
-            return
-        self._tasks += len(landed)
-        self._received += sum(each.outcome.timing.received for each in landed)
+        """Add fetches that have ended. Buffered; flushed every tick. Thread-safe."""
+        with self._lock:
+            self._tasks += len(landed)
+            self._received += sum(each.outcome.timing.received for each in landed)
         now = time_of_day(self._clock.wall())
         self._all.lines([f"{now}: {each.log_line}" for each in landed])
         for each in landed:

@@ -57,6 +57,9 @@ class Unloader:
         self._suspects = suspects
         self._records, self._watch, self._recent = logbook
         self.aside = Aside()
+        # written by any thread
+        self._fetchers: dict[int, int] = {}
+        """Numbers of the threads that fetched what another one may read, by lease."""
         # written by the main thread
         self.stopping = False
         """Nobody waits for room in a storage's queue any more."""
@@ -92,11 +95,15 @@ class Unloader:
                 self._frontier.robots.land(lease, outcome)
             self._follow(landed, robots)
             self._counters.add(RECEIVED, received)
-            record.add(landed)
+            self._log(number, landed)
         self._recent.add(landed)
         self._allowance.settle(len(ended), sum(each.page for each in landed))
         record.now("idle")
         return spent
+
+    def fetched(self, number: int, ended: Sequence[Ended]) -> None:
+        """Note the thread that fetched them: its log and its figures have them, whichever thread reads them."""
+        self._fetchers.update((lease.number, number) for lease, _ in ended if not lease.robots)
 
     def refuses(self, url: str) -> bool:
         """Whether a page, of which the access URL is given, is not to be read."""
@@ -109,6 +116,13 @@ class Unloader:
         self._records[number].reads(url)
         with self._suspects.reading(number, url):
             yield
+
+    def _log(self, number: int, landed: Sequence[Landed]) -> None:
+        fetched: dict[int, list[Landed]] = {}
+        for each in landed:
+            fetched.setdefault(self._fetchers.pop(each.lease.number, number), []).append(each)
+        for fetcher, some in fetched.items():
+            self._records[fetcher].add(some)
 
     def _read(self, number: int, lease: Lease, outcome: Outcome, found: Document | Lost | None) -> Landed:
         url = lease.message.url.access

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from pathlib import Path
@@ -281,3 +282,22 @@ def test_logs_that_are_long_begin_anew(tmp_path: Path, web: SyntheticWeb, capsys
     assert run_crawl(tmp_path, web.url("www.a.localhost"), settings).reason == "finished"
     run_crawl(tmp_path, web.url("www.a.localhost"), {"crawl.max_pages": 1}, fresh=True)
     assert not list((tmp_path / "logs").glob("*.log.*"))
+
+
+def test_work_of_fetchers_is_theirs_when_another_thread_reads_the_page(tmp_path: Path, web: SyntheticWeb) -> None:
+    """Their logs, their tasks and ``bytesPerThread`` have it (LARM-78, LARM-96)."""
+    site = web.host("a.localhost")
+    paths = [f"/{number}.txt.gz" for number in range(6)]
+    site.page("/", links=paths)
+    for path in paths:
+        site.add(path, Reply(200, {"Content-Type": "application/gzip"}, gzip.compress(b"Some words. " * 100)))
+    run = run_crawl(tmp_path, web.url("a.localhost"))
+    assert run.last.threads[2].name == "larm-document-0"
+    assert [bool(thread.tasks) for thread in run.last.threads[2:]] == [False] * (len(run.last.threads) - 2)
+    assert sum(thread.tasks for thread in run.last.threads) == 1 + len(paths)
+    assert sum(len(lines(tmp_path, f"thread{number}")) for number in (0, 1)) == 1 + len(paths)
+    assert lines(tmp_path, "thread2") == []
+    last = dict(zip(COLUMNS, lines(tmp_path, "ThreadMonitor")[-1].split(";")[2:], strict=True))
+    by_thread = [int(each) for each in last["bytesPerThread"].split(",")]
+    assert by_thread == [thread.received for thread in run.last.threads]
+    assert sum(by_thread[:2]) > 0 == sum(by_thread[2:])
