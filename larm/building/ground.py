@@ -82,7 +82,7 @@ def ground_of(  # noqa: PLR0917
     for log, left in logs.go_back(header.logs if header else {}, header.log_turns if header else {}).items():
         begins_anew.append(f"{log} {'was cut: it goes on from what is left' if left else 'was removed: it begins anew'}")
     records = _records(settings, logs, clock)
-    suspects = Suspects(directory / QUEUES, len(records))
+    suspects = Suspects(directory / QUEUES, len(records), header.cycle if header else 0)
     undo.append(suspects.close)
     return Ground(
         settings,

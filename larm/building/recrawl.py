@@ -13,6 +13,7 @@ from larm.river.parts import Frontier
 
 def recrawl_of(ground: Ground, mission: Mission, frontier: Frontier, notes: list[str], *, whole: bool) -> Recrawl | None:
     """None: the crawl is still in its first cycle. ``whole``: none may be answered by "not modified"."""
+    ground.suspects.begin(cycle_of(ground, mission))
     if not cycle_of(ground, mission):
         return None
     settings = ground.settings.recrawl

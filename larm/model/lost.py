@@ -33,7 +33,7 @@ _COUNTERS: Final = {
     Lost.TOO_SLOW: "larm/set_aside_for_time",
 }
 _WHY: Final = {
-    Lost.DEADLY: "set aside: the process ended while it was read, more than once",
+    Lost.DEADLY: "set aside: the process ended while it was read, more than once; the next visit tries again, alone",
     Lost.TOO_LARGE: "set aside: to read it takes more memory than limits.memory leaves; the next visit tries again",
     Lost.TOO_SLOW: "set aside: it takes too long to be read; the next visit tries again",
 }

@@ -22,7 +22,7 @@ _HOW: Final = {
     ),
     Lost.DEADLY: (
         "pages set aside, because the process that read them ended, more than once",
-        "to have them tried again, remove cachingqueue/suspects.json",
+        "the next revisit reads each of them again, alone",
     ),
     Lost.UNREAD: (
         "documents without text, or not all of it, because the process that read them was ended",

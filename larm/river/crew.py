@@ -11,6 +11,7 @@ from larm.config import Config
 from larm.fetching.pool import FetcherPool
 from larm.frontier.queues import HostQueues
 from larm.kit.threads.workers import Workers
+from larm.model.lost import Lost
 from larm.model.outcome import Failed, FailReason, Outcome
 from larm.reading.pool import ReadingPool
 from larm.river.allowance import Allowance
@@ -76,7 +77,9 @@ class Crew:
         self._queues.give_back(self._reading.rest())
 
     def left(self) -> list[str]:
-        """What was not read in this run, in words."""
+        """Return sentences on the pages that were not read; those of suspects are in each run. Called once."""
+        for url in self._suspects.lost:
+            self._unloader.aside.put(Lost.DEADLY, url)
         return self._unloader.aside.sentences()
 
     # -- any thread

@@ -124,9 +124,9 @@ class Lander:
         return policy(outcome, message.tries, self._settings, blocks=host.backoffs, silent=silent)
 
     def set_aside(self, lease: Lease, outcome: Outcome, why: Lost) -> Landed:
-        """A page that is not read. It may be the next time, unless it has ended processes; see also `larm.river.suspects`."""
+        """A page that is not read. The next revisit tries again; see also `larm.river.suspects`."""
         landed = landed_of(lease, outcome, why.why, error=True, counts={why.counter: 1})
-        return landed if why is Lost.DEADLY else landed._replace(visit=self._no_page(lease.message, outcome, why.why))
+        return landed._replace(visit=self._no_page(lease.message, outcome, why.why))
 
     def _whole_again(self, lease: Lease, outcome: NotModified, known: Known) -> Landed:
         """Request an unchanged page as a whole: its header says something new, of which the storages must know."""

@@ -131,6 +131,9 @@ class Unloader:
                 with self.reading(number, url):
                     return self._lander.land(lease, outcome)
             found = Lost.DEADLY
+        if found is Lost.DEADLY and self._suspects.refuses(url):
+            self._suspects.lose(url)
+            return self._lander.set_aside(lease, outcome, found)
         if isinstance(found, Lost):
             self.aside.put(found, url)
             return self._lander.set_aside(lease, outcome, found)

@@ -1,7 +1,8 @@
-"""Pages that end the process are read twice, and not a third time."""
+"""Pages that end the process are read two or three times, and then not before the next revisit."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ PROGRAM = """
 import ctypes, os, sys
 from pathlib import Path
 from larm.river.suspects import Suspects
-suspects = Suspects(Path(sys.argv[1]), 2)
+suspects = Suspects(Path(sys.argv[1]), 2, int(sys.argv[4]))
 with suspects.reading(0, "http://a/good"):
     pass
 with suspects.reading(1, sys.argv[3]):
@@ -24,8 +25,8 @@ with suspects.reading(1, sys.argv[3]):
 """
 
 
-def die(folder: Path, how: str, url: str = "http://a/bad") -> None:
-    command = [sys.executable, "-c", PROGRAM, str(folder), how, url]
+def die(folder: Path, how: str, url: str = "http://a/bad", cycle: int = 0) -> None:
+    command = [sys.executable, "-c", PROGRAM, str(folder), how, url, str(cycle)]
     assert subprocess.run(command, check=False, capture_output=True).returncode < 0
 
 
@@ -57,12 +58,47 @@ def test_an_address_of_any_length_is_known_again(tmp_path: Path) -> None:
     suspects.close()
 
 
-def test_two_kills_do_so_too(tmp_path: Path) -> None:
-    """That is how a system ends a process that fills its memory."""
-    die(tmp_path, "kill")
-    assert aside(tmp_path) == set()
-    die(tmp_path, "kill")
+@pytest.mark.parametrize("deaths", ["kill kill kill", "kill crash kill", "crash kill kill"])
+def test_page_is_set_aside_after_three_deaths_of_which_most_are_kills(tmp_path: Path, deaths: str) -> None:
+    """A system kills a process that fills its memory; but a person may have done so."""
+    for place, how in enumerate(deaths.split()):
+        assert aside(tmp_path) == set(), place
+        die(tmp_path, how)
     assert aside(tmp_path) == {"http://a/bad"}
+
+
+def test_page_that_was_set_aside_is_tried_once_in_each_revisit(tmp_path: Path) -> None:
+    """Also one that an earlier version set aside."""
+    (tmp_path / "suspects.json").write_text('{"http://a/bad": 6}')
+    for cycle in (1, 2):
+        suspects = Suspects(tmp_path, 2, cycle - 1)
+        assert suspects.refuses("http://a/bad")
+        suspects.lose("http://a/bad")
+        suspects.begin(cycle)
+        assert not suspects.refuses("http://a/bad")
+        assert suspects.hold(lease("http://a/bad"))
+        assert suspects.lost == ["http://a/bad"]
+        suspects.close()
+        die(tmp_path, "kill", cycle=cycle)
+    suspects = Suspects(tmp_path, 2, 3)
+    with suspects.reading(0, "http://a/bad"):
+        pass
+    assert suspects.lost == []
+    suspects.close()
+    assert aside(tmp_path) == set()
+
+
+def test_death_counts_once_where_a_power_cut_brings_back_what_was_not_synced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    die(tmp_path, "crash")
+    before, durable = (tmp_path / "inflight").read_bytes(), list[bytes]()
+    real = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda file: (real(file), durable.append((tmp_path / "inflight").read_bytes())))
+    Suspects(tmp_path, 2).close()
+    assert any(before)
+    assert durable
+    assert not any(durable[0]), "emptied on the disk before the death is counted"
 
 
 @pytest.mark.parametrize(("how", "killed"), [("kill", True), ("crash", False)])

@@ -1,7 +1,7 @@
 """FlightRecorder: what each thread was busy with when the process died. A file in shared memory, so writing is free.
 
-A memory-mapped file keeps what was written even if the process is killed at the next instruction (a power cut may lose it: then
-nothing of ours was to blame). A clean end empties it.
+A memory-mapped file keeps what was written even if the process is killed at the next instruction. A power cut may lose it.
+That the file is emptied reaches the disk at once, so that no death is reported twice.
 """
 
 import mmap
@@ -27,6 +27,7 @@ class FlightRecorder:
             try:
                 os.ftruncate(descriptor, 0)
                 os.posix_fallocate(descriptor, 0, slots * _SLOT)  # on a full disk a write to the map would be a SIGBUS
+                os.fsync(descriptor)
                 self._map = mmap.mmap(descriptor, slots * _SLOT)
             finally:
                 os.close(descriptor)
@@ -46,6 +47,8 @@ class FlightRecorder:
     def close(self) -> None:
         """A clean end: nothing was left over. A second call does nothing."""
         if not self._map.closed:
+            self._map[:] = bytes(len(self._map))
+            self._map.flush()  # or a power cut might bring the file back as it was
             self._map.close()
             self._path.unlink(missing_ok=True)
 
