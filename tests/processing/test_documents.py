@@ -20,6 +20,7 @@ from larm.processing.apart.limits import Budget
 from larm.processing.apart.office import read_office
 from larm.processing.apart.protocol import EPUB, KINDS, OPEN, PDF, SHEET, SLIDES, WORD, Found, Request
 from larm.processing.apart.reader import DocumentReader
+from larm.processing.apart.titles import better_title
 from larm.processing.by_mime import ByMime, processors
 from larm.testing.fakes import message, page
 from tests.processing.office_files import docx, epub, ods, odt, pdf, pptx, unzipped, xlsx, zipped
@@ -77,6 +78,40 @@ def test_pdf_without_a_title_of_its_own(by_mime: ByMime) -> None:
     assert read(by_mime, pdf("untitled", ["Words"])).title == ""
     for title in ("", "untitled", "thesis.doc"):
         assert read(by_mime, pdf(title, ["Words"], large="A great heading")).title == "A great heading"
+
+
+def entitled(document: bytes, title: str, mimetype: str = "") -> bytes:
+    return zipped({name: part.replace("Of crawlers", title) for name, part in unzipped(document).items()}, mimetype)
+
+
+MADE_UP = (
+    "Microsoft Word - final_v3b.doc|Untitled-1|C:\\\\Users\\\\me\\\\x|/home/me/report|report_2020"
+    "|PowerPoint-Präsentation|Presentación de PowerPoint|paper.dvi|Scan 12|(anonymous)|PII: S0140|"
+)
+SAYING = "Of crawlers|RFC 9309|Titles|Documents of 1990|Slide rules|e.g. this|Node.js"
+
+
+@pytest.mark.parametrize("title", MADE_UP.split("|"))
+def test_title_that_a_program_wrote_gives_way_to_the_heading(by_mime: ByMime, title: str) -> None:
+    """In all kinds of documents."""
+    read_title = {
+        "pdf": read(by_mime, pdf(title, ["Words"], large="A great heading")).title,
+        "docx": read(by_mime, entitled(docx(), title)).title,
+        "odt": read(by_mime, entitled(odt(), title, "application/vnd.oasis.opendocument.text")).title,
+        "rtf": better_title(title, "A great heading"),
+    }
+    assert read_title == {"pdf": "A great heading", "docx": "Überschrift", "odt": "A heading", "rtf": "A great heading"}
+
+
+@pytest.mark.parametrize("title", SAYING.split("|"))
+def test_title_that_says_something_stays(title: str) -> None:
+    assert better_title(title, "A great heading") == title
+
+
+def test_large_letters_of_one_size_are_a_heading(by_mime: ByMime) -> None:
+    assert read(by_mime, pdf("a.doc", [], large="A great heading")).title == "a.doc"
+    whole = pdf("a.doc", ["Zeppelins of the North Sea"]).replace(b"/F 12 Tf", b"/F 28 Tf")
+    assert read(by_mime, whole).title == "Zeppelins of the North Sea"
 
 
 def test_what_is_no_pdf_is_found_by_its_address(by_mime: ByMime) -> None:

@@ -5,6 +5,7 @@ from larm.processing.apart import beside, open_document, sheet, slides, word
 from larm.processing.apart.limits import Budget
 from larm.processing.apart.package import Package, Unreadable
 from larm.processing.apart.protocol import EPUB, OPEN, SHEET, SLIDES, WORD, Found
+from larm.processing.apart.titles import better_title
 
 
 def _book(package: Package, budget: Budget) -> str:
@@ -30,9 +31,8 @@ def read_office(body: bytes, kind: str, budget: Budget) -> Found:
         _note(package, budget)
         return budget.given_up(str(error))
     _note(package, budget)
-    return budget.found(
-        properties.title.strip() or budget.title, properties.modified, properties.language, properties.description
-    )
+    title = better_title(properties.title, budget.title)
+    return budget.found(title, properties.modified, properties.language, properties.description)
 
 
 def _note(package: Package, budget: Budget) -> None:

@@ -18,14 +18,13 @@ import pypdfium2.raw as pdfium
 
 from larm.processing.apart.limits import Budget, one_line
 from larm.processing.apart.protocol import Found
+from larm.processing.apart.titles import is_file_name, title_of
 from larm.processing.dates import seconds_of_pdf
 
 _TITLE_WITHIN = 2_000  # characters of the first page
 _FORM_VERSION = 2  # of the structure that PDFium's forms want; its last one without scripts
-_UNTITLED = re.compile(r"(?:untitled|no title|title|document|slide|unbenannt|sans titre)(?:[ -]?\d+)?", re.IGNORECASE)
-_JUNK = re.compile(r"|" + _UNTITLED.pattern + r"|.*\.(?:docx?|dvi|indd|odt|pdf|pptx?|ps|qxd|rtf|tex|xlsx?)", re.IGNORECASE)
-"""Titles that programs write by themselves: they count if there is nothing else."""
-_PROGRAM = re.compile(r"Microsoft (?:Word|PowerPoint|Excel) - ")
+_LARGE = 16
+"""Points of a heading, where a page has letters of one size only."""
 _ERRORS = {
     pdfium.FPDF_ERR_FORMAT: "it is no PDF, or damaged",
     pdfium.FPDF_ERR_PASSWORD: "it needs a password",
@@ -45,9 +44,8 @@ def read_pdf(body: bytes, budget: Budget) -> Found:
     if not document:
         error = pdfium.FPDF_GetLastError()
         return budget.given_up(_ERRORS.get(error, f"PDFium gives up with error {error}"))
-    title = " ".join(_PROGRAM.sub("", _meta(document, b"Title")).split())
-    budget.title = "" if _UNTITLED.fullmatch(title) else title
-    _read_pages(document, budget, titled=_JUNK.fullmatch(title) is None)
+    budget.title = title_of(_meta(document, b"Title"))
+    _read_pages(document, budget, titled=not is_file_name(budget.title))
     _read_attached(document, budget)
     modified = seconds_of_pdf(_meta(document, b"ModDate")) or seconds_of_pdf(_meta(document, b"CreationDate"))
     language = _wide(partial(pdfium.FPDFCatalog_GetLanguage, document))
@@ -215,7 +213,10 @@ def _narrow(get: Callable[[Any, int], int]) -> str:
 
 
 def _largest(text: Any) -> str:
-    """The first words in the largest letters of a page: its title, as a reader sees it."""
+    """Return the first words in the largest letters of a page: its title, as a reader sees it.
+
+    Where all letters are of one size, that is the first line of large ones.
+    """
     runs: list[tuple[float, list[str]]] = []
     size = 0.0
     for index in range(min(pdfium.FPDFText_CountChars(text), _TITLE_WITHIN)):
@@ -228,7 +229,9 @@ def _largest(text: Any) -> str:
         runs[-1][1].append(character)
     titles = [(size, " ".join(_clean("".join(letters)).split())) for size, letters in runs]
     titles = [(size, title) for size, title in titles if sum(map(str.isalpha, title)) > 3 and not title[0].islower()]
-    if len({size for size, _ in titles}) < 2:  # all letters are of one size
+    if titles and len({size for size, _ in titles}) < 2:  # all letters are of one size
+        return _clean("".join(runs[0][1])).strip().partition("\n")[0].strip()[:200] if titles[0][0] >= _LARGE else ""
+    if not titles:
         return ""
     return max(titles, key=lambda each: each[0])[1][:200]
 

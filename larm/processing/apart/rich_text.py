@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 from larm.processing.apart.limits import Budget
 from larm.processing.apart.protocol import Found
+from larm.processing.apart.titles import better_title
 from larm.processing.readable import names, ordered
 
 _TOKEN = re.compile(
@@ -91,7 +92,7 @@ class _Reader:
             self._end_paragraph()
             self._link("")
             self._budget.text("".join(("\n" * bool(self._aside), *self._aside)))
-            self._budget.title = self._said.get("title", "").strip() or self._budget.title
+            self._budget.title = better_title(self._said.get("title", ""), self._budget.title)
         times = (self._times.get(name) for name in ("revtim", "creatim"))
         modified = next((found for each in times if each and (found := _seconds(each))), 0)
         return self._budget.found(self._budget.title, modified, description=self._said.get("subject", ""))
