@@ -1,6 +1,6 @@
 """The scope of a crawl, made of its settings and of what earlier runs were given. Called by the wiring, and by enquiries."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
@@ -18,8 +18,12 @@ from larm.model.url import BadUrl, Url, URLNormalizer
 Scope = ScopeFilter | StartScope
 
 
-def scope_of(settings: Config, normalizer: URLNormalizer, header: Header | None) -> Scope:
+def scope_of(
+    settings: Config, normalizer: URLNormalizer, header: Header | None, note: Callable[[str], object] = lambda _: None
+) -> Scope:
     """What belongs to the crawl. Where nothing is said of a start URL, what an earlier run was told of it holds on.
+
+    ``note`` is called with a sentence when a start URL brings another host into the scope.
 
     Raises ConfigError for a wrong expression, BadUrl for a start URL that `larm.config` should have refused, StorageError.
     """
@@ -36,7 +40,7 @@ def scope_of(settings: Config, normalizer: URLNormalizer, header: Header | None)
         reach = Reach(seed.scope) if seed.scope else general
         own = Globs((*globs.include, *seed.include), (*globs.exclude, *seed.exclude))
         _put(regions, url, reach, own, normalizer)
-    return StartScope(regions.values(), sitemaps=sitemaps)
+    return StartScope(regions.values(), sitemaps=sitemaps, note=note)
 
 
 def wants_sitemaps(settings: Config) -> bool:

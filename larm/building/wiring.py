@@ -160,8 +160,8 @@ def _assemble(ground: Ground, lock: DirectoryLock, ahead: HelperProcess | None) 
 
     order = order_of(ground, mission)
     allowance = _allowance(ground, mission, pool)
-    watch = StartWatch(mission.urls, shared.clock)
-    scope = scope_of(settings, ground.normalizer, header) if catalogue is None else None
+    watch = StartWatch(mission.urls, shared.clock, notes.append)
+    scope = scope_of(settings, ground.normalizer, header, notes.append) if catalogue is None else None
     node = _node(ground, mission, steering)
     following = following_of(settings, scope)
     others = has_changed(header, following, settings.crawl.restrict_to)

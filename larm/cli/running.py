@@ -58,7 +58,7 @@ def run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, q
         raise
     collect_rarely()
     clock = SystemClock()
-    display, tell = None, None
+    display, tell, news = None, None, None
     told = len(river.notes)
     if not quiet:
         from larm.monitor.display import Display
@@ -67,7 +67,8 @@ def run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, q
             say(note)
         interval = float(config.monitor.plain_interval)
         display = Display(river.snapshot, clock, sys.stderr, plain_interval=interval, verbose=verbose, here=here)
-        river.on_second = river.on_end = display.refresh
+        news = _News(display, river.notes)
+        river.on_second = river.on_end = news
         if display.live:
             tell = partial(_interrupt, display)
     try:
@@ -78,13 +79,28 @@ def run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, q
             display.close()
     now = river.snapshot()
     said = _sentences(directory, config, river, ending, told)
-    if not quiet:
-        for sentence in said:
+    if news is not None:
+        for sentence in said[news.said - told :]:
             say(sentence)
         if verbose:
             _tell_figures(now, ending, clock.wall())
     _tell_failed(ending.failed_starts, directory)
     return _status(ending, interrupted=bool(signals))
+
+
+class _News:
+    """Says new notes of a crawl at once, and refreshes the display. Called on the main thread."""
+
+    def __init__(self, display: Display, notes: Sequence[str]) -> None:
+        self._display, self._notes = display, notes
+        self.said = len(notes)
+        """Number of notes that were said."""
+
+    def __call__(self, waits: Sequence[str] = ()) -> None:
+        for note in self._notes[self.said :]:
+            _interrupt(self._display, note)
+            self.said += 1
+        self._display.refresh(waits)
 
 
 def with_fewer_requests(config: Config) -> Config:

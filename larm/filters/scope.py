@@ -19,6 +19,8 @@ from larm.seams import Drop
 _ANY = Globs()
 _OUTSIDE, _TOO_SLOW = "out of scope", "matching takes too long"
 _SIMPLER = "without repetitions within repetitions ('larm check -s crawl.restrict_to=REGEX' tries one)"
+_TOLD = 5
+"""Redirects of start URLs to other hosts that are told at once; a list of them may have thousands."""
 _KEPT = 50_000
 """URLs outside that are remembered: 5 MB."""
 
@@ -134,10 +136,15 @@ class StartScope:
     name = "scope"
     log_name = "URLScopeFilter"
 
-    def __init__(self, regions: Iterable[Region], *, sitemaps: bool = True) -> None:
+    def __init__(
+        self, regions: Iterable[Region], *, sitemaps: bool = True, note: Callable[[str], object] = lambda _: None
+    ) -> None:
+        """``note`` is called with a sentence when a start URL brings another host into the scope."""
         # constant after construction
         self._passing = SITEMAP if sitemaps else None
-        # only the handler thread adds to these
+        self._note = note
+        # only the handler thread writes these
+        self._told = 0
         self.regions: dict[str, Region] = {}
         """By the address of which they are."""
         self.hosts: set[str] = set()
@@ -205,7 +212,12 @@ class StartScope:
         before = self.regions.get(message.referrer)
         start = before.start if before else message.referrer
         reach, globs = (before.reach, before.globs) if before else (Reach.HOST, _ANY)
-        self._add(region_of(start, message.url, reach, globs))
+        region = region_of(start, message.url, reach, globs)
+        if message.url.host not in self.hosts and self._told < _TOLD:
+            self._told += 1
+            what = f"{start} redirects to {message.url.access}, so pages {region} are in scope, too"
+            self._note(f"{what}; -restrictto REGEX sets another scope")
+        self._add(region)
         self._outside.forget()
 
     def _add(self, region: Region) -> None:

@@ -35,9 +35,11 @@ class _Start:
 class StartWatch:
     """Of the start URLs of a run. Cheap once all of them have been fetched."""
 
-    def __init__(self, urls: Sequence[Url], clock: Clock) -> None:
+    def __init__(self, urls: Sequence[Url], clock: Clock, note: Callable[[str], object] = lambda _: None) -> None:
+        """``note`` is called at once with the sentence of a start URL that redirects out of scope."""
         # constant after construction
         self._clock = clock
+        self._note = note
         self._urls = [url.access for url in urls]
         self._lock = threading.Lock()
         # guarded by self._lock; the first may be looked at without, as a start only ever leaves it
@@ -114,6 +116,8 @@ class StartWatch:
             self._done_locked(url)
         elif name != "visited":
             start.cause = _SAID.get(name, f"dropped by the filter {name}: {{}}").format(reason)
+            if name == "scope" and len(start.chain) > 1:
+                self._note(self._line_locked(start))
         elif any(each.fingerprint == url.fingerprint for each in start.chain[:-1]):
             start.cause = f"it redirects in a circle, {_COOKIE}"
         else:

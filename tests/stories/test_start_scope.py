@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,10 @@ from larm.enquiries.afterwards import explain_url
 from larm.enquiries.left_out import left_out
 from larm.errors import ConfigError
 from larm.model.url import URLNormalizer
+from larm.testing.replies import html
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import asked, config_of, once, run_crawl
+from tests.stories.processes import Process, crawl_arguments
 
 
 @pytest.fixture
@@ -181,3 +184,31 @@ def test_hosts_outside_are_not_asked_for_robots_txt_whatever_the_order(web: Synt
     run = run_crawl(tmp_path, web.url("a.localhost"), {"filters.order": ["robots", "scope", "visited"]})
     assert asked(web, robots=True) == once("a.localhost/robots.txt", "a.localhost/")
     assert any("scope is asked before robots" in note for note in run.notes)
+
+
+def test_start_url_that_redirects_to_another_host_is_told_with_the_scope(web: SyntheticWeb, tmp_path: Path) -> None:
+    """Once, at once, and not where the redirect stays on the host."""
+    web.host("a.localhost").redirect("/", "/home")
+    web.host("a.localhost").redirect("/home", web.url("www.a.localhost"))
+    web.host("www.a.localhost").page("/", links=["/x"])
+    web.host("www.a.localhost").page("/x", links=[web.url("b.localhost")])
+    run = run_crawl(tmp_path / "one", web.url("a.localhost"))
+    host = web.url("www.a.localhost").removeprefix("http://").rstrip("/")
+    (told,) = [note for note in run.notes if "redirects to" in note]
+    began = f"{web.url('a.localhost')} redirects to {web.url('www.a.localhost')}, so pages on {host} "
+    assert told.startswith(f"{began}are in scope")
+    restricted = {"crawl.restrict_to": r"http://a\.localhost:\d+/.*"}
+    (told,) = [note for note in run_crawl(tmp_path / "two", web.url("a.localhost"), restricted).notes if "redirects to" in note]
+    assert told.startswith(f"{web.url('a.localhost')}: it redirects to {web.url('www.a.localhost')}: out of scope: ")
+
+
+def test_notes_of_a_running_crawl_are_said_at_once_and_once(web: SyntheticWeb, tmp_path: Path) -> None:
+    web.host("a.localhost").redirect("/", web.url("b.localhost"))
+    web.host("b.localhost").page("/", links=["/slow"])
+    web.host("b.localhost").add("/slow", html("late", delay=30))
+    arguments = crawl_arguments(tmp_path, [web.url("a.localhost")], {"monitor.tick": "50ms"})
+    with Process(*arguments) as process:
+        said = process.wait_for_line("are in scope, too")
+        assert "redirects to" in said
+        process.signal(signal.SIGINT)
+        assert "are in scope, too" not in process.end().err
