@@ -173,7 +173,12 @@ def _assemble(ground: Ground, lock: DirectoryLock, ahead: HelperProcess | None) 
         order,
         pool,
         watch,
-        lambda: steering.may_lease() and allowance.received.may_lease() and (node is None or node.may_lease()),
+        lambda: (
+            steering.may_lease()
+            and allowance.received.may_lease()
+            and checkpointer.keeps_up()
+            and (node is None or node.may_lease())
+        ),
         None if node is None else node.owners,
         node.copies if node is not None and settings.cluster.recover else None,
         anew=others,
@@ -218,7 +223,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, ahead: HelperProcess | None) 
         scope=starts,
         parts=[each for each in (steering, moves, node, recrawl, starts) if each is not None],
     )
-    checkpointer.on_saved += [moves.work, pool.wake_one]
+    checkpointer.on_saved += [moves.work, pool.wake_all]
     _follow_changes(steering, frontier, lander, allowance, alone=node is None)
     if node is not None:
         node.take(frontier, pool.wake_all, moves, allowance.pages, recrawl)

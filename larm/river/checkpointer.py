@@ -8,6 +8,7 @@
 Owned by `larm.river.crawl`; runs on the tick thread, and on the main thread at the end.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -22,6 +23,9 @@ from larm.kit.logs.log_book import GONE, LogBook
 from larm.river.parts import Frontier, Shared
 from larm.seams import Stateful
 from larm.storage.lines import StorageLines
+
+LATE = 5.0
+"""Seconds of writing a checkpoint from which nothing more is fetched: a kill costs what came since the one before."""
 
 
 class Saved(msgspec.Struct, frozen=True):
@@ -75,6 +79,7 @@ class Checkpointer:
         # only the saving thread
         self._states = dict(ledger.header.parts)
         self._lost = False
+        self._began = math.inf
         self.last = Saved(0.0, 0.0, 0)
         self.begun = 0
         """So many were begun."""
@@ -90,6 +95,10 @@ class Checkpointer:
         """The files of the crawl are being copied: only the end of the run may make another one."""
         return 0 < self.hold_at <= self.begun
 
+    def keeps_up(self) -> bool:
+        """Return False while a checkpoint takes too long. Thread-safe; when it is true again, `on_saved` is called."""
+        return self._clock.monotonic() - self._began < LATE
+
     def save(self, *, finished: bool = False, last: bool = False) -> None:
         """Take the cut and write it. Raises StorageError; the checkpoint before stays usable then.
 
@@ -100,7 +109,7 @@ class Checkpointer:
         """
         if self._lost:
             raise StorageError("a checkpoint failed, so no later one can be whole; the state is that of the one before")
-        began = self._clock.monotonic()
+        began = self._began = self._clock.monotonic()
         with self._gate.cut():
             if self._gate.broken:
                 return  # the step that this cut waited for failed half-way; its thread ends the crawl, and says why
@@ -152,5 +161,6 @@ class Checkpointer:
             part.saved()
         self.last = Saved(self._clock.monotonic() - began, held, size)
         self.done = self.begun
+        self._began = math.inf
         for tell in self.on_saved:
             tell()

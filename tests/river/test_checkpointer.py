@@ -29,7 +29,7 @@ from larm.kit.threads.workers import Workers
 from larm.model.document import Visit
 from larm.model.message import URLMessage, decode_messages, encode_messages
 from larm.model.outcome import Timing
-from larm.river.checkpointer import Checkpointer, Ledger
+from larm.river.checkpointer import LATE, Checkpointer, Ledger
 from larm.storage.lines import StorageLines
 from larm.storage.pipeline import StorageLine
 from larm.testing.clock import FakeClock
@@ -389,3 +389,21 @@ def test_what_a_thread_left_half_done_is_not_saved(make: Callable[..., River]) -
     river.checkpointer.save()
     river.checkpointer.save()
     assert river.read() == before
+
+
+def test_nothing_is_leased_while_a_checkpoint_takes_too_long(make: Callable[..., River]) -> None:
+    """A kill then costs what came since the one before, and that took no longer."""
+    river = make()
+    said: list[bool] = []
+
+    def slow(_header: object, *rest: object) -> int:
+        for seconds in (LATE - 1, 2.0):
+            river.clock.advance(seconds)
+            said.append(river.checkpointer.keeps_up())
+        return write(_header, *rest)  # type: ignore[arg-type]
+
+    write, river.file.write = river.file.write, slow  # type: ignore[method-assign,assignment]
+    river.checkpointer.on_saved.append(lambda: said.append(river.checkpointer.keeps_up()))
+    assert river.checkpointer.keeps_up()
+    river.checkpointer.save()
+    assert said == [True, False, True]
