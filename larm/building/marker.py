@@ -17,7 +17,7 @@ from larm.archive.names import FOLDER as WARC
 from larm.archive.names import OURS
 from larm.building.state import ANCHORS, GRAPH, INDEX, LOGS, QUEUES, VISITED
 from larm.control.address import SOCKET
-from larm.errors import StorageError
+from larm.errors import StorageError, UsageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.block_store import DATABASE
 from larm.kit.disk.disk_failure import disk_failure
@@ -56,6 +56,16 @@ class Marker(msgspec.Struct, frozen=True):
     others: tuple[str, ...] = ()
     """Logs in ``logs/`` that were there before larm was."""
     about: str = "This directory is a crawl of larm's. Without this file larm takes what is in it for somebody else's."
+
+
+def refuse_own(output: Path) -> None:
+    """Raise UsageError if this path, to which a command is to write, belongs to larm's part of a crawl's directory."""
+    path = output.resolve()
+    for folder in path.parents:
+        name, *more = path.relative_to(folder).parts
+        ours = _SHARED.get(name) if more else None
+        if name in OWN and (ours is None or ours.fullmatch(more[0])) and (folder / MARKER).is_file():
+            raise UsageError(f"--output {output}: this belongs to a crawl, and would be replaced; name another file")
 
 
 def read_marker(directory: Path) -> Marker | None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from larm.building.marker import refuse_own
 from larm.cli.options import LarmCommand, with_config
 from larm.cli.terminal import say, write
 from larm.config import Config
@@ -33,6 +34,8 @@ def export(*, query: tuple[str, ...], form: str, output: Path | None, raw: bool,
     """
     from larm.enquiries.exporting import FORMS, SITEMAP_MOST, exported, write_all, write_markdown, write_sitemaps
 
+    if output is not None:
+        refuse_own(output)
     made = FORMS[form](config, raw)
     pages = exported(config, directory, " ".join(query))
     try:

@@ -45,8 +45,11 @@ def export(*, output: Path, config: Config, directory: Path) -> None:
 def index(*, files: tuple[Path, ...], output: Path | None) -> None:
     """Write the CDXJ index of WARC or ARC files: a sorted line for each capture."""
     from larm.archive.indexing import index_lines, say_damage
+    from larm.building.marker import refuse_own
     from larm.kit.disk.atomic import write_atomically
 
+    if output is not None:
+        refuse_own(output)
     lines = sorted(line for path in files for line in index_lines(path, say_damage(path, complain)))
     if output is None:
         click.echo("".join(lines), nl=False)

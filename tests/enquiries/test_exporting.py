@@ -167,3 +167,17 @@ def test_json_lines_end_at_line_feeds_alone(web: SyntheticWeb, tmp_path: Path, c
     run_crawl(tmp_path, web.url("a.localhost"))
     (line,) = larm(capsys, tmp_path).splitlines()
     assert "One\u2028two\x85three." in json.loads(line)["text"]
+
+
+@pytest.mark.parametrize("output", ["logs/store.log", "logs/pagefile_1.pfl.zst", "larm.json", "index/x"])
+@pytest.mark.parametrize("command", [["export"], ["export", "--format", "markdown"], ["warc", "index"]])
+def test_output_that_belongs_to_a_crawl_is_refused(
+    start: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str], output: str
+) -> None:
+    before = (tmp_path / "logs" / "store.log").read_bytes()
+    (tmp_path / "empty.warc").touch()
+    given = [str(tmp_path / "empty.warc")] if command[0] == "warc" else ["--dir", str(tmp_path)]
+    assert cli.run([*command, *given, "--output", str(tmp_path / output)]) == 2
+    assert "belongs to a crawl" in capsys.readouterr().err
+    assert (tmp_path / "logs" / "store.log").read_bytes() == before
+    assert cli.run([*command, *given, "--output", str(tmp_path / "logs" / "mine")]) == 0
