@@ -263,10 +263,12 @@ def check(settings: Config, directory: Path, *, tried: bool = False) -> None:
     ):
         if not value:
             raise ConfigError(f"{key}: expected more than {otherwise}")
-    if settings.processing.documents.memory < LEAST_MEMORY:
-        raise ConfigError(
-            f"processing.documents.memory: expected at least {LEAST_MEMORY // 1_000_000}MB, or nothing could be read"
-        )
+    for key, size in (
+        ("processing.documents.memory", settings.processing.documents.memory),
+        ("limits.memory", settings.limits.memory or LEAST_MEMORY),
+    ):
+        if size < LEAST_MEMORY:
+            raise ConfigError(f"{key}: expected at least {LEAST_MEMORY // 1_000_000}MB, or nothing could be read")
     if settings.frontier.order == "pagerank" and "graph" not in settings.storage.chain:
         raise ConfigError("frontier.order: pagerank needs the storage 'graph' in storage.chain, and no --no-index")
     if settings.cluster.name and not settings.storage.log.links:

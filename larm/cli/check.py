@@ -31,9 +31,13 @@ def check(*, named: Path | None, file: Path | None, overrides: tuple[str, ...], 
     click.echo("OK" if file or own.exists() else f"OK (no {own}: the defaults)")
     from larm.building.mission import scope_sentence
     from larm.building.scoping import current_scope
+    from larm.enquiries.afterwards import judge_urls
     from larm.monitor.printable import printable
 
     if config.crawl.start or config.crawl.seeds:
+        judged = judge_urls(config, directory, [url for url in config.crawl.start if not url.startswith("@")])
+        if judged and all(why.startswith("scope: ") for _, why in judged):
+            raise UsageError(f"no start URL is in the scope: {printable(judged[0][1])}")
         click.echo(printable(scope_sentence(config, current_scope(config, directory)[1])))
     for key, value in differences(config):
         click.echo(f"{key}: {json.dumps(value, ensure_ascii=True, default=_plain)}")

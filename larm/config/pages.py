@@ -1,6 +1,8 @@
 """Sections of config.yaml: transfers, and what is read of what they bring."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+import msgspec
 
 from larm.config.section import Count, Positive, Section
 from larm.kit.units import ByteSize, Seconds
@@ -19,8 +21,12 @@ class PageRules(Section, frozen=True):
 class Fetch(Section, frozen=True):
     """Transfers."""
 
-    threads: Positive = 2  # one thread does what it can before the next begins; 16 halve the speed (the GIL)
-    transfers: Positive = 128  # at a time in each thread: with both, 500 pages/s of hosts that take half a second for one
+    threads: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = (
+        2  # one does what it can before the next begins; 16 halve the speed (the GIL)
+    )
+    transfers: Annotated[int, msgspec.Meta(ge=1, le=100_000)] = (
+        128  # at a time in each thread: 500 pages/s of hosts that take .5 s
+    )
     timeout: Seconds = Seconds(75)  # a whole request (LARM-15)
     connect_timeout: Seconds = Seconds(20)  # or a dead host holds a transfer for the whole time-out
     page_size: ByteSize = ByteSize(20_000_000)  # decoded bytes of a body; real index pages have up to 13 MB (LARM: 2 MB)

@@ -5,12 +5,16 @@ counts; here that is a mistake with two line numbers.
 """
 
 import os
+import re
 import stat
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 LARGEST = 1_000_000
 """Bytes; config.yaml with all its comments has 30,000."""
+_DEEPEST = 200
+"""Brackets in each other."""
 
 
 class _TwiceError(ValueError):
@@ -45,7 +49,10 @@ def parse_yaml(text: str) -> Any:
                     seen[name] = line
             return super().construct_mapping(node, deep)
 
+    opened = accumulate(1 if sign in "[{" else -1 for sign in re.findall(r"[][{}]", text))
     try:
+        if max(opened, default=0) > _DEEPEST:  # the library takes seconds to find that out
+            raise RecursionError
         return yaml.load(text, Loader)  # noqa: S506  a SafeLoader
     except _TwiceError:
         raise

@@ -81,8 +81,13 @@ def size(count: float) -> str:
     return f"{count:.2f} {_UNITS[-1]}"
 
 
+_LONGEST = 10 * 365 * 86_400
+
+
 def duration(seconds: float) -> str:
     """``0:07``, ``12:05``, ``1:02:03``, ``2 d 1:02:03``."""
+    if seconds > _LONGEST:
+        return "more than ten years"
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from larm.errors import ConfigError
 from tests.cli.conftest import FakeWiring, Larm
+from tests.stories.processes import larm_says
 
 
 def test_a_valid_file_and_what_it_changes(larm: Larm, wiring: FakeWiring, tmp_path: Path) -> None:
@@ -54,3 +57,22 @@ def test_a_pipe_and_a_device_are_not_read(larm: Larm, tmp_path: Path) -> None:
     assert larm("check").err.startswith("larm: config.yaml: can't read the configuration: it is no file, but ")
     assert larm("search", "word").status == 2
     assert larm("check", "/dev/zero").err.startswith("larm: /dev/zero: can't read the configuration: it is no file, but ")
+
+
+@pytest.mark.parametrize("setting", ["limits.memory=1", "fetch.transfers=100000000", "fetch.threads=1e26"])
+def test_check_refuses_what_no_machine_has(tmp_path: Path, setting: str) -> None:
+    said = larm_says("check", "--dir", str(tmp_path), "-s", setting)
+    assert (said.status, said.err.count("\n")) == (2, 1)
+    assert setting.partition("=")[0] in said.err
+
+
+def test_check_refuses_a_scope_without_any_start_url(tmp_path: Path) -> None:
+    start, other = "http://a.localhost/", "http://b.localhost/x"
+    scope = ["-s", "crawl.restrict_to=http://b.localhost/.*"]
+    said = larm_says("check", "--dir", str(tmp_path), "-s", f"crawl.start={start}", *scope)
+    assert (said.status, said.err) == (
+        2,
+        f"larm: no start URL is in the scope: scope: {start} does not match http://b.localhost/.* as a whole;"
+        " another -restrictto REGEX may\n",
+    )
+    assert larm_says("check", "--dir", str(tmp_path), "-s", f"crawl.start=[{start}, {other}]", *scope).status == 0

@@ -58,6 +58,8 @@ def test_after_a_revisit_each_page_counts_once(
     clock = SetClock(SystemClock().wall() + 100)
     crawl = build_crawl(config_of(start, {"frontier.retries": 0}), tmp_path, clock=clock)
     crawl.run()
+    slowest = [url for _, url in report_of(tmp_path).slowest]
+    assert slowest.count(start) == 1, "it was fetched twice"
     assert crawl.snapshot().counters["revisit/changed"] == 1
     found = report_of(tmp_path)
     assert (found.pages, found.sites[0].pages, found.depths) == (3, 3, {0: 1, 1: 2})

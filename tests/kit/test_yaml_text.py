@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,12 @@ def test_files_that_are_none(tmp_path: Path) -> None:
         read_text(tmp_path / "binary")
     with pytest.raises(OSError, match="nothing"):
         read_text(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize("text", ["a: " + "[" * 5_000, "[" * 5_000 + "]" * 5_000, "{a: [" * 3_000])
+def test_deeply_nested_yaml_is_refused_at_once(text: str) -> None:
+    start = time.process_time()
+    with pytest.raises(ValueError, match="nested too deeply"):
+        parse_yaml(text)
+    assert time.process_time() - start < 0.5
+    assert parse_yaml("a: " + "[" * 50 + "]" * 50) is not None

@@ -37,7 +37,16 @@ def test_sizes_have_units_of_1024_and_two_decimals(count: int, text: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0, "0:00"), (7.9, "0:07"), (725, "12:05"), (3723, "1:02:03"), (176523, "2 d 1:02:03")]
+    ("seconds", "text"),
+    [
+        (0, "0:00"),
+        (7.9, "0:07"),
+        (725, "12:05"),
+        (3723, "1:02:03"),
+        (176523, "2 d 1:02:03"),
+        (1e20, "more than ten years"),
+        (float("inf"), "more than ten years"),
+    ],
 )
 def test_durations(seconds: float, text: str) -> None:
     assert duration(seconds) == text
