@@ -11,7 +11,6 @@ from pathlib import Path
 from larm.archive.cdxj import Capture
 from larm.archive.records import COMPRESSIONS, Records, date_of
 from larm.archive.warc_files import Entry, Place, WarcFiles
-from larm.errors import UsageError
 from larm.kit.counted import counted
 from larm.kit.disk.disk_failure import disk_failures
 from larm.seams import Clock
@@ -31,13 +30,11 @@ def export_pages(
     robots: Callable[[StoreEntry], str],
     tell: Callable[[str], object],
 ) -> int:
-    """Write the archive into the folder ``target``, which must be empty or not there; how many pages it has.
+    """Write the archive into the folder ``target``, which is empty; how many pages it has.
 
     ``robots``: what a page asks of them; ``tell`` is told how many pages are left out, and why.
-    Raises UsageError, StorageError.
+    Raises StorageError.
     """
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise UsageError(f"{target}: expected a folder that is empty, or not there yet")
     log = StoreLog(directory)
     end, compress = COMPRESSIONS["gzip"]
     records = Records(compress)

@@ -6,6 +6,7 @@ that stands elsewhere is made whole here. Earlier versions looked from there alo
 """
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
@@ -24,9 +25,7 @@ def anchored(kind: Any, value: Any, folder: Path, directory: Path) -> Any:
     """``value``, of the type ``kind``, as it stands in a file of ``folder``, for a crawl in ``directory``."""
     origin = get_origin(kind)
     if isinstance(value, str):
-        kind = get_args(kind)[0] if origin is tuple else kind  # one stands for a list of it
-        marks = [each.extra for each in getattr(kind, "__metadata__", ()) if getattr(each, "extra", None)]
-        extra: dict[str, Any] = marks[0] if marks else {}
+        extra = _extra(get_args(kind)[0] if origin is tuple else kind)  # one stands for a list of it
         base = Path() if "own" in extra else directory
         if "file" not in extra or folder.absolute() == base.absolute():
             return value
@@ -39,6 +38,23 @@ def anchored(kind: Any, value: Any, folder: Path, directory: Path) -> Any:
     if isinstance(value, list) and origin is tuple:
         return [anchored(get_args(kind)[0], each, folder, directory) for each in value]
     return value
+
+
+def named_files(kind: Any, value: Any) -> Iterator[str]:
+    """Yield the names of files in settings of the type ``kind``."""
+    if isinstance(value, str):
+        if pattern := _extra(kind).get("file"):
+            yield from (found[2] for found in pattern.finditer(value))
+    elif isinstance(value, msgspec.Struct):
+        for field in msgspec.structs.fields(value):
+            yield from named_files(field.type, getattr(value, field.name))
+    elif isinstance(value, dict | tuple):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from named_files(get_args(kind)[-1 if isinstance(value, dict) else 0], each)
+
+
+def _extra(kind: Any) -> dict[str, Any]:
+    return next((each.extra for each in getattr(kind, "__metadata__", ()) if getattr(each, "extra", None)), {})
 
 
 def _whole(name: str, folder: Path, base: Path) -> str:

@@ -1,7 +1,8 @@
 """What ``larm warc export`` does: an archive, or a WACZ file, of a crawl's directory. Main thread; the crawl must not run."""
 
-import tempfile
-from collections.abc import Callable, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from larm.archive.exporting import export_pages
@@ -13,6 +14,7 @@ from larm.config import Config
 from larm.enquiries.stored_pages import StoredPages
 from larm.errors import UsageError
 from larm.kit.clock import SystemClock
+from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import is_there
 from larm.storage.log import STORE_LOG
 from larm.storage.reader import StoreLog
@@ -24,13 +26,32 @@ WACZ = ".wacz"
 def export_archive(settings: Config, directory: Path, target: Path, tell: Callable[[str], object]) -> int:
     """Into a folder, or a WACZ file; how many pages it has. Raises UsageError, StorageError."""
     if target.suffix.lower() != WACZ:
-        return _export(settings, directory, target, tell)
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise UsageError(f"{target}: expected a folder that is empty, or not there yet")
+        with _stage(target) as stage:
+            pages = _export(settings, directory, stage, tell)
+            with disk_failures(target):
+                stage.replace(target)
+            return pages
     kept = sorted((directory / FOLDER).glob("*.warc.gz"))
     if kept:
         return _pack(directory, target, kept, tell)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".larm-") as folder:
-        _export(settings, directory, Path(folder), tell)
-        return _pack(directory, target, sorted(Path(folder).glob("*.warc.gz")), tell)
+    with _stage(target) as stage:
+        _export(settings, directory, stage, tell)
+        return _pack(directory, target, sorted(stage.glob("*.warc.gz")), tell)
+
+
+@contextmanager
+def _stage(target: Path) -> Iterator[Path]:
+    """Make the folder in which an archive grows; it goes at the end, or when a later export finds that this one was killed."""
+    stage = target.absolute().with_name(f".{target.name}.part")
+    shutil.rmtree(stage, ignore_errors=True)
+    try:
+        with disk_failures(stage):
+            stage.mkdir(parents=True)
+        yield stage
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
 
 
 def _export(settings: Config, directory: Path, target: Path, tell: Callable[[str], object]) -> int:

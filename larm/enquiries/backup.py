@@ -22,10 +22,12 @@ import msgspec
 from larm.building.marker import FOLDERS, MARKER, STATS
 from larm.building.state import LOGS as LOGS_FOLDER
 from larm.building.state import last_header, refuse_without_crawl
-from larm.config import CONFIG_FILE
+from larm.config import CONFIG_FILE, Config, load
+from larm.config.file_names import named_files
+from larm.config.whole import own_modules
 from larm.control.client import Control, NotRunning
 from larm.control.requests import Hold, Release
-from larm.errors import StorageError, UsageError
+from larm.errors import ConfigError, StorageError, UsageError
 from larm.graph.files import JOURNAL
 from larm.kit.disk.database import copy_database
 from larm.kit.disk.disk_failure import disk_failure
@@ -53,7 +55,9 @@ def back_up(directory: Path, target: Path, tell: Callable[[str], object]) -> Bac
         raise UsageError(f"{target} is not empty: name a folder that is, or does not exist yet")
     try:
         target.mkdir(parents=True, exist_ok=True)
+        shutil.copymode(directory, target)
         _copy(directory, target, tell)
+        _copy_named(directory, target, tell)
         _file(directory / MARKER, target / MARKER)
         sync_directory(target)
     except OSError as error:
@@ -62,6 +66,31 @@ def back_up(directory: Path, target: Path, tell: Callable[[str], object]) -> Bac
         raise StorageError(f"{target}: the copy has no checkpoint; copy again")
     files = [path for path in target.rglob("*") if path.is_file()]
     return BackedUp(len(files), sum(path.stat().st_size for path in files))
+
+
+def _copy_named(directory: Path, target: Path, tell: Callable[[str], object]) -> None:
+    """Copy files of the directory that its config.yaml names, such as cookies, and modules of the user's beside it."""
+    directory = directory.absolute()
+    if not is_there(directory / CONFIG_FILE):
+        return
+    try:
+        settings = load(directory / CONFIG_FILE)
+    except ConfigError as error:
+        tell(f"files that {CONFIG_FILE} names are not copied: {error}")
+        return
+    modules = [name.partition(".")[0] for name in own_modules(settings)]
+    own = [path for name in modules for path in (Path(f"{name}.py"), *(directory / name).rglob("*.py"))]
+    elsewhere = []
+    for name in sorted({*map(str, own), *named_files(Config, settings)}):
+        path = directory / name
+        if not path.is_relative_to(directory) or ".." in path.parts:
+            elsewhere += [name] if path.exists() else []
+        elif path.is_file():
+            copy = target / path.relative_to(directory)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            _file(path, copy)
+    if elsewhere:
+        tell(f"not copied, as they are outside of {directory}: {', '.join(elsewhere)}")
 
 
 class _Copied(NamedTuple):
@@ -81,12 +110,12 @@ class _Copied(NamedTuple):
 def _copy(directory: Path, target: Path, tell: Callable[[str], object]) -> None:
     known = dict[Path, _Copied]()
     try:
-        lock = DirectoryLock(directory)
+        lock = DirectoryLock(directory, looks=True)
     except UsageError:  # a crawl runs
         if _copy_running(directory, target, known):
             return
         tell("the crawl ended meanwhile: its end is waited for, then what has changed is copied")
-        lock = DirectoryLock(directory, wait=True)
+        lock = DirectoryLock(directory, wait=True, looks=True)
     with lock:
         _bring(directory, target, known, grows=False)
 
@@ -127,6 +156,7 @@ def _folder(source: Path, target: Path, known: dict[Path, _Copied], *, grows: bo
         try:
             for name in names:
                 (target / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copymode((source / name).parent, (target / name).parent)
                 _one(source / name, target / name, source, known, grows=grows)
         except FileNotFoundError:
             continue  # a merge has just ended, or a file got another name
@@ -149,7 +179,7 @@ _LIVE = frozenset({".db-wal", ".db-shm"})
 def _one(source: Path, target: Path, folder: Path, known: dict[Path, _Copied], *, grows: bool) -> None:
     if source.suffix == ".db":
         copy_database(source, target)
-        _sync(target)
+        _sync(source, target)
     elif folder.name in _GROWS or source.name == JOURNAL or (is_there(folder / "meta.json") and source.suffix != ".json"):
         _grown(source, target, known, grows=grows)
     else:
@@ -169,15 +199,18 @@ def _grown(source: Path, target: Path, known: dict[Path, _Copied], *, grows: boo
                 new.seek(have)
                 new.writelines(pieces(old, have, now.size))
                 new.flush()
+                shutil.copymode(source, target)
                 os.fsync(new.fileno())
     known[target] = now
 
 
 def _file(source: Path, target: Path) -> None:
     shutil.copyfile(source, target)
-    _sync(target)
+    _sync(source, target)
 
 
-def _sync(path: Path) -> None:
-    with path.open("rb") as file:
+def _sync(source: Path, target: Path) -> None:
+    """Wait for the disk; the copy has the mode of its source."""
+    with target.open("rb") as file:
+        shutil.copymode(source, target)
         os.fsync(file.fileno())

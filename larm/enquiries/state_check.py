@@ -3,6 +3,7 @@
 Main thread. Where something is damaged the seal goes (`larm.building.sealing`), so that the next run looks at it, too.
 """
 
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -44,11 +45,12 @@ class StateRead(msgspec.Struct):
 def check_state(settings: Config, directory: Path) -> StateRead:
     """Raises UsageError where there is no crawl or one that runs, StorageError for the first thing that is not whole."""
     refuse_without_crawl(directory)
-    with DirectoryLock(directory):
+    with DirectoryLock(directory, looks=True):
         try:
             _check(settings, directory)
         except StorageError:
-            Sealing(directory)  # takes it away
+            with suppress(StorageError):  # on a read-only disk
+                Sealing(directory)  # takes it away
             raise
     files = read_at_start(directory)
     return StateRead(len(files), sum(file.stat().st_size for file in files))

@@ -195,3 +195,31 @@ def test_another_file_of_the_same_name_is_copied_as_a_whole(tmp_path: Path) -> N
     old.write_text("another one, which is longer\n")
     backup._grown(old, copy, known, grows=True)
     assert copy.read_text() == old.read_text()
+
+
+def test_copy_has_the_modes_and_the_files_that_the_configuration_names(
+    web: SyntheticWeb, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is for its owner alone stays so, and the copy goes on without the original."""
+    web.host("a.localhost").page("/")
+    whole, copy, elsewhere = tmp_path / "whole", tmp_path / "copy", tmp_path / "synonyms.txt"
+    run_crawl(whole, web.url("a.localhost"))
+    elsewhere.write_text("quay, wharf\n")
+    (whole / "keys").mkdir()
+    for name in ("cookies.txt", "keys/password", "mine.py"):
+        (whole / name).write_text("# a secret\n")
+        (whole / name).chmod(0o600)
+    sites = "{a.localhost: {cookies: cookies.txt, auth: 'me:${file:keys/password}'}}"
+    own = f"search: {{synonyms: {elsewhere}}}\nprocessing: {{by_mime: {{text/x-mine: 'mine:Processor'}}}}\n"
+    (whole / "config.yaml").write_text(f"sites: {sites}\n{own}")
+    (whole / "config.yaml").chmod(0o640)
+    whole.chmod(0o700)
+    (whole / "logs").chmod(0o750)
+    assert cli.run(["backup", str(copy), "--dir", str(whole)]) == 0
+    assert str(elsewhere) in capsys.readouterr().err
+    paths = [Path(), *(path.relative_to(whole) for path in sorted(whole.rglob("*")) if path.name != "lock")]
+    modes = {path: ((whole / path).stat().st_mode, (copy / path).stat().st_mode) for path in paths}
+    assert {path: found for path, found in modes.items() if found[0] != found[1] and path != Path("keys")} == {}
+    (whole / "config.yaml").write_text("no: such setting\n")
+    assert cli.run(["backup", str(tmp_path / "second"), "--dir", str(whole)]) == 0
+    assert "config.yaml" in capsys.readouterr().err

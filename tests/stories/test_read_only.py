@@ -112,6 +112,7 @@ def look_into(way: object, crawled: Crawled) -> None:
         (["cat", crawled.start], "<html"),
         (["stats", "-v"], "rank "),
         (["check"], "OK"),
+        (["check", "--state"], "the state is whole"),
     ):
         found = way(crawled.directory, *command)  # type: ignore[operator]
         assert found.returncode == 0, (command, found.stderr)
@@ -123,6 +124,15 @@ def look_into(way: object, crawled: Crawled) -> None:
 @pytest.mark.parametrize("way", WAYS)
 def test_a_crawl_can_be_looked_into(way: object, crawled: Crawled) -> None:
     look_into(way, crawled)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_backup_of_a_crawl_that_is_read_only_is_a_crawl(way: object, crawled: Crawled) -> None:
+    with tempfile.TemporaryDirectory() as copy:
+        os.chmod(copy, 0o777)
+        found = way(crawled.directory, "backup", copy)  # type: ignore[operator]
+        assert found.returncode == 0, found.stderr
+        run_crawl(Path(copy), (), SETTINGS)
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -21,8 +21,10 @@ _LONGEST = 4_200
 class DirectoryLock:
     """The right to write below a directory, from construction to `close`."""
 
-    def __init__(self, directory: Path, *, wait: bool = False) -> None:
+    def __init__(self, directory: Path, *, wait: bool = False, looks: bool = False) -> None:
         """Take the lock; the directory is made where it is missing. ``wait``: for who has it, however long that takes.
+
+        ``looks``: nothing will be written, so the lock of a directory that is read-only is taken without a note in its file.
 
         Raises UsageError if another process has it (also another `DirectoryLock` of this one), StorageError if the lock file
         can't be made.
@@ -35,13 +37,15 @@ class DirectoryLock:
         with disk_failures(directory):
             directory.mkdir(parents=True, exist_ok=True)
         with disk_failures(path):
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            only_read = looks and not os.access(path, os.W_OK) and path.exists()
+            descriptor = os.open(path, (os.O_RDONLY if only_read else os.O_RDWR | os.O_CREAT) | os.O_CLOEXEC, 0o666)
         try:
             _take(descriptor, wait=wait)
             self.left_note = _note(os.pread(descriptor, _LONGEST, 0))
             """What a process noted that did not end in good order."""
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+            if not only_read:
+                os.ftruncate(descriptor, 0)
+                os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         except BlockingIOError as error:
             owner = os.pread(descriptor, 32, 0).decode("ascii", "replace").partition("\n")[0]
             os.close(descriptor)
