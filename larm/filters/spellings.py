@@ -49,21 +49,25 @@ class Spellings:
     def file(self, messages: Sequence[URLMessage]) -> list[URLMessage]:
         """File links to pages that are known, and requests that failed (`URLMessage.failed`); return those to make now."""
         rows: dict[str, list[URLMessage]] = {}
-        keys: dict[str, str] = {}
+        before: dict[str, tuple[list[str], list[URLMessage]]] = {}
         passing = []
         for message in messages:
             prefix = f"{ROW}{message.url.fingerprint:x}-"
             if prefix not in rows:
-                for old in self._store.keys(prefix):
-                    keys[prefix] = old
-                    self._store.retire(old)
-                block = self._store.get(keys[prefix]) if prefix in keys else None
-                rows[prefix] = unpack_messages(block) if block is not None else []
+                keys = self._store.keys(prefix)
+                rows[prefix] = unpack_messages(self._store.get_many(keys[-1:])[keys[-1]]) if keys else []
+                before[prefix] = keys, rows[prefix].copy()
             following = _filed(rows[prefix], message)
             if following is not None:
                 passing.append(following)
-        numbers = {prefix: int(keys[prefix][len(prefix) : -4]) + 1 if prefix in keys else 0 for prefix in rows}
-        self._store.put_many({f"{prefix}{numbers[prefix]:08}.cqb": pack_messages(each) for prefix, each in rows.items()})
+        puts = {}
+        for prefix, (keys, old) in before.items():
+            if rows[prefix] != old:
+                number = int(keys[-1][len(prefix) : -4]) + 1 if keys else 0
+                puts[f"{prefix}{number:08}.cqb"] = pack_messages(rows[prefix])
+                for key in keys:
+                    self._store.retire(key)
+        self._store.put_many(puts)
         return passing
 
 
