@@ -18,6 +18,7 @@ from larm.kit.disk import letter_box
 from larm.kit.disk.block_store import DATABASE, BlockStore
 from larm.kit.disk.database import check_database
 from larm.kit.disk.files import is_there
+from larm.kit.disk.lock import is_held
 from larm.kit.disk.seal import Seal
 from larm.kit.disk.seen_set import DiskSeenSet
 from larm.kit.yaml_text import read_text
@@ -94,9 +95,11 @@ def refuse_bytes(directory: Path) -> None:
 
 
 def refuse_without_crawl(directory: Path) -> None:
-    """Raises UsageError where nothing was ever crawled; StorageError."""
+    """Raises UsageError where nothing was ever crawled, or saved; StorageError."""
     if not is_there(directory / QUEUES / DATABASE):
         raise UsageError(f"no crawl in {directory}; --dir names another directory")
+    if last_header(directory) is None and not is_held(directory):
+        raise UsageError(f"{directory}: its crawl was ended before it saved anything; the same 'larm crawl' begins again")
 
 
 def known_header(directory: Path) -> Header:

@@ -147,7 +147,7 @@ def serve(
             open_to=open_to(private=settings.serve.private),
         )
     closed = (
-        "pages that not anybody could have had are shown only to who is signed in ('larm search open:no', 'open:private');"
+        "pages that strangers could not have had need a sign-in ('larm search open:no', 'open:private');"
         " -s serve.private=true shows those of private addresses, --peer NAME --share FOLDER files of a folder"
     )
     for note in (*notes, *(f"{each.name}: {closed}" for each in served.all() if public_search and not served.is_open(each))):

@@ -100,9 +100,11 @@ def _fetched(page: PageRow, facts: Facts) -> str:
     other = f" as {page.access}" if _is_other(page, facts) else ""
     said = f"Fetched{other}{when}, searchable: {searchable}"
     failed = _failed(page.last)
+    if failed:
+        said += f"; asked again {minute(page.last.asked)}, in vain: {failed}"
     if failed and page.failing is not None:
-        return f"{said}; not reached since {minute(page.failing.since)}, in {counted(page.failing.runs, 'revisit')}: {failed}"
-    return f"{said}; asked again {minute(page.last.asked)}, in vain: {failed}" if failed else said
+        said += f"; not reached since {minute(page.failing.since)}, in {counted(page.failing.runs, 'revisit')}"
+    return said
 
 
 def _failed(last: Answer) -> str:

@@ -284,7 +284,7 @@ class Transfer:
         return retries is not None and message.tries >= retries and message.known is None and not self._for_robots
 
     def _restricted(self) -> int:
-        """Return why not anybody could have had this response, as far as the request says it (`larm.model.restriction`)."""
+        """Return why strangers could not have had this response, as far as the request says (`larm.model.restriction`)."""
         access = self._access
         secret = access is not NOTHING and (access.opens or self._with_cookies)
         public = not access.proxy and is_public(self.handle.getinfo(pycurl.PRIMARY_IP))

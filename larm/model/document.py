@@ -136,7 +136,7 @@ class Visit(msgspec.Struct, frozen=True, gc=False):
     exchange: Exchange | None = None
     """The request and its answer, where some storage wants them."""
     restricted: int = UNKNOWN
-    """Of a page: why not anybody could have had it, bits of `larm.model.restriction`."""
+    """Why strangers could not have had the page: bits of `larm.model.restriction`."""
     row: bytes = b""
     """For the page book alone: what that of another crawl knew of the page, as its host has come from there."""
     left: bool = False

@@ -34,7 +34,7 @@ class Known(msgspec.Struct, frozen=True, array_like=True, gc=False):
     text: int = 0
     """The same over what a reader sees, as sites change their markup more often than their words; 0: not known."""
     restricted: int = NOT_NOTED
-    """Why not anybody could have had the page: bits of `larm.model.restriction`."""
+    """Why strangers could not have had the page: bits of `larm.model.restriction`."""
     tag: int = 0
     """`tag_of` the response."""
 

@@ -57,7 +57,7 @@ class Fetched(msgspec.Struct, frozen=True, gc=False):
     exchange: Exchange | None = None
     """Where some storage wants it; so it is of the others."""
     restricted: int = UNKNOWN
-    """Why not anybody could have had it: bits of `larm.model.restriction`."""
+    """Why strangers could not have had it: bits of `larm.model.restriction`."""
 
 
 class Moved(msgspec.Struct, frozen=True, gc=False):

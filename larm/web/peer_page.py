@@ -69,7 +69,7 @@ def page_routes(peering: Peering) -> Sequence[tuple[Kind, str, str, Handler]]:
             return message(request, 400, "This can't be recommended")
         served: Directories = request.app.state.directories
         if await request.app.state.desk.look(served.is_closed, url):
-            return message(request, 403, "This can't be recommended", "Not anybody could have had this page.")
+            return message(request, 403, "This can't be recommended", "Strangers could not have had this page.")
         url = peering.url + url if url.startswith("/") else url
         title, anonymous = form.get("title", ""), form.get("anonymous") == "1"
         key = canonical(query).key

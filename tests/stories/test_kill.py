@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import random
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from larm import cli
 from larm.frontier.checkpoint import CheckpointFile
 from larm.kit.disk.block_store import BlockStore
 from larm.testing.random_web import RandomWeb, random_web
+from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import check_complete, reference_links, watch
 from tests.stories.processes import Process, crawl_arguments, larm_says
 
@@ -57,6 +61,37 @@ def test_killed_before_the_first_checkpoint(tmp_path: Path) -> None:
         kill(web, tmp_path, 1, tick="1h")
         assert larm_says(*crawl_arguments(tmp_path, web.start_urls, None, *SCOPE)).status == 0
         check_complete(tmp_path, web, links)
+
+
+_KILLED_AT = """
+import os, sys
+
+left = int(sys.argv.pop(1))
+
+def hook(event, arguments):
+    global left
+    if event in ("open", "os.mkdir", "os.rename", "sqlite3.connect", "os.truncate") and sys.argv[3] in str(arguments[0]):
+        left -= 1
+        if left < 0:
+            os._exit(9)
+
+sys.addaudithook(hook)
+from larm.__main__ import main
+
+main()
+"""
+"""A larm that is killed when it touches the nth file of its directory."""
+
+
+@pytest.mark.parametrize("files", [6, 14, 18, 24])
+def test_looks_after_a_kill_in_the_first_moments_are_sentences(tmp_path: Path, web: SyntheticWeb, files: int) -> None:
+    web.host("a.localhost").page("/")
+    start, directory = web.url("a.localhost"), tmp_path / "crawl"
+    command = [sys.executable, "-P", "-c", _KILLED_AT, str(files), "crawl", "--dir", str(directory), start]
+    assert subprocess.run(command, capture_output=True, check=False, timeout=60).returncode == 9
+    for look in (["why", start], ["check", "--state"], ["backup", str(tmp_path / "copy")]):
+        assert cli.run([*look, "--dir", str(directory)]) == 2, "nothing is damaged, and nothing is known"
+    assert cli.run(["crawl", "-q", "--delay", "0", "--dir", str(directory), start]) == 0
 
 
 def test_a_tick_saves_all_that_was_done_before_it(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Pages that not anybody could have had: noted when they land, renewed by revisits, and shown to nobody else."""
+"""Pages that strangers could not have had: noted when they land, renewed by revisits, and shown to their owner alone."""
 
 from __future__ import annotations
 

@@ -211,7 +211,7 @@ class Service:
     def _publish(self) -> None:
         shelved = self._library.shelved(self.node.now())
         done = self._publishing.publish(shelved.sources, len(self.node.ring()), self.node.now())
-        why = "left out, as not anybody could have had them ('larm search open:no', 'open:private')"
+        why = "left out, as strangers could not have had them ('larm search open:no', 'open:private')"
         left = f"; {shelved.left_out:,} are {why}" if shelved.left_out else ""
         self._say(
             f"network {self.node.network}: {done.pages:,} pages are shared: {done.new:,} new items, {done.renewed:,} renewed, "
