@@ -112,18 +112,19 @@ class ScopeFilter:
         return [message for message, verdict in zip(batch, verdicts, strict=True) if not verdict]
 
     def explain(self, message: URLMessage) -> str | None:
-        """See `larm.seams.Filter`."""
+        """See `larm.seams.Filter`. Too slow is also a URL that a crawl drops once others have taken long."""
         if message.link_type == self._passing:
             return None
         try:
-            if self._is_inside(message.url.normalised, message.url.spelled):
+            if self._is_inside(message.url.normalised, message.url.spelled, least=True):
                 return self._globs.refuses(message.url.normalised, message.url.spelled) or None
         except TooSlow:
             return f"{_TOO_SLOW}: {message.url.normalised} with -restrictto {self._pattern}; write it {_SIMPLER}"
         return f"{message.url.normalised} does not match {self._pattern} as a whole; another -restrictto REGEX may"
 
-    def _is_inside(self, normalised: str, spelled: str) -> bool:
-        return self._match(normalised) or (spelled not in ("", normalised) and self._match(spelled))
+    def _is_inside(self, normalised: str, spelled: str, *, least: bool = False) -> bool:
+        match = self._match
+        return match(normalised, least=least) or (spelled not in ("", normalised) and match(spelled, least=least))
 
 
 class StartScope:

@@ -1,17 +1,21 @@
 """Expression: a regular expression of a user's that strangers' strings are matched with, in bounded time (LARM-3).
 
-Made by `larm.filters.scope`. Thread-safe. No match takes longer than `LIMIT`.
+Made by `larm.filters.scope`. Thread-safe. No match takes longer than `LIMIT`, and all slow ones together not much longer than
+`_SLOW_ONES` times that.
 """
 
 import re
+import time
 from collections.abc import Iterator
 
 import regex
 
 LIMIT = 0.1
-"""Seconds that a match may take. It shrinks after ten matches that were stopped: 1,000 hostile URLs take 8 s at most."""
-_LEAST = 0.05
-"""Share of it that a match may always take."""
+"""Seconds that the first match may take."""
+_SLOW_ONES = 40
+"""Number of limits that all slow matches share: each leaves less to the next ones."""
+_LEAST = 0.0002
+"""Seconds that a match may always take: 12,000 hostile URLs take 7 s."""
 _SHORT = 500
 """Characters of a string up to which a plain expression is matched without a limit."""
 _KEPT = 10_000
@@ -53,21 +57,29 @@ class Expression:
         except (re.error, regex.error, RecursionError, OverflowError) as error:
             raise ValueError(str(error)) from error
         self._plain = (quick or self._bounded).fullmatch if plain else None
-        # single operations, on any thread
+        self._spent = 0.0  # seconds that slow matches took; single operations, on any thread
         self.slow: dict[str, None] = {}
         """Strings on which a match was stopped, in their order."""
 
-    def matches(self, string: str) -> bool:
-        """Return True if the expression matches the whole string, whatever its case. Raises TooSlow."""
+    def matches(self, string: str, *, least: bool = False) -> bool:
+        """Return True if the expression matches the whole string, whatever its case. Raises TooSlow.
+
+        ``least``: in the time that a match may always take. So the answer does not depend on earlier strings.
+        """
         if self._plain is not None and len(string) <= _SHORT:
             return self._plain(string) is not None
         if string not in self.slow:
+            limit = _LEAST if least else max(_LEAST, LIMIT - self._spent / _SLOW_ONES)
+            start = time.perf_counter()
             try:
-                limit = LIMIT * max(_LEAST, min(1, 10 / (len(self.slow) + 1)))
                 return self._bounded.fullmatch(string, timeout=limit, concurrent=True) is not None
             except TimeoutError:
-                if len(self.slow) < _KEPT:
+                if not least and len(self.slow) < _KEPT:
                     self.slow[string] = None
+            finally:
+                taken = time.perf_counter() - start
+                if taken > _LEAST and not least:
+                    self._spent += taken
         raise TooSlow
 
     def slow_name(self) -> str:

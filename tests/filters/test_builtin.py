@@ -324,6 +324,12 @@ def test_slow_url_is_dropped_counted_and_explained() -> None:
     assert HOSTILE in archives.too_slow()
 
 
+def test_url_is_explained_as_too_slow_when_a_crawl_may_have_dropped_it_so() -> None:
+    part, url = ScopeFilter("http://a/(.?){60}b"), message("http://a/" + "a" * 60 + "b!!!!")
+    assert "matching takes too long" in str(part.explain(url))
+    assert part.too_slow() == "", "what was only explained was not dropped"
+
+
 def test_expression_that_is_tried_is_refused_when_a_long_name_takes_too_long() -> None:
     ScopeFilter(SLOW)
     with pytest.raises(ConfigError, match=r"matching \S+ with \S+ takes too long; write it without"):
@@ -346,7 +352,7 @@ def test_what_is_inside_by_another_name_is_not_known_to_be_outside() -> None:
 def test_an_address_outside_is_matched_once(monkeypatch: pytest.MonkeyPatch) -> None:
     scope, asked = ScopeFilter(r"http://a/.*"), []
     match = scope._match
-    monkeypatch.setattr(scope, "_match", lambda text: asked.append(text) or match(text))
+    monkeypatch.setattr(scope, "_match", lambda text, **least: asked.append(text) or match(text, **least))
     assert scope.sift([message("http://b/x"), message("http://a/y")], lambda *_: None) == [message("http://a/y")]
     assert asked == ["http://b/x", "http://a/y"]
     assert scope.explain(message("http://b/x"))

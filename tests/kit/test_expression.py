@@ -39,6 +39,28 @@ def test_limit_shrinks_when_many_matches_are_stopped(monkeypatch: pytest.MonkeyP
     assert time.process_time() - start < 0.6, "400 x 2 ms would be .8 s"
 
 
+def test_slow_strings_cost_next_to_nothing_when_many_were_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("larm.kit.expression._SLOW_ONES", 2)
+    expression = Expression(r"(a|aa)+b")
+    for number in range(30):
+        with pytest.raises(TooSlow):
+            expression.matches("a" * 60 + f"b{number}")
+    start = time.process_time()
+    for number in range(500):
+        with pytest.raises(TooSlow):
+            expression.matches("a" * 60 + f"b-{number}")
+    assert time.process_time() - start < 1, "500 x 5 ms would be 2.5 s"
+
+
+def test_slow_matches_shorten_the_limit_when_none_was_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("larm.kit.expression._SLOW_ONES", 2)
+    expression = Expression(r"(.?){60}b")
+    strings = ("a" * 60 + f"b!!!!{number}" for number in range(1_000))  # some milliseconds each
+    with pytest.raises(TooSlow):
+        any(map(expression.matches, strings))
+    assert expression.matches("b"), "fast ones are matched as before"
+
+
 @pytest.mark.parametrize(
     "text",
     [
