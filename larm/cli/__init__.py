@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 
 import click
 
@@ -113,19 +112,28 @@ def _usage(error: click.ClickException) -> int:
 
 
 def _unexpected(error: BaseException, call: Call) -> str:
-    """One line, and where the rest is: on stderr with -v, else in the directory's logs."""
+    """Return one line that says where the rest is: on stderr with -v, in the directory's logs, or in a temporary file.
+
+    The logs are for commands that write there: a command that only reads leaves the directory as it is.
+    """
     what = f"unexpected {type(error).__name__}: {error}"
+    import tempfile
     import traceback  # 6 ms, where it is needed
 
+    from larm.kit.disk.lock import DirectoryLock
     from larm.monitor.printable import harmless
 
     story = "".join(traceback.format_exception(error))
     if call.verbose:
         click.echo(harmless(story), err=True, nl=False)
         return what
-    log = (call.directory or Path()) / "logs" / "crash.log"
     try:
-        with log.open("a", encoding="utf-8", errors="backslashreplace") as file:
+        if call.directory is not None and call.directory.resolve() in DirectoryLock.written:
+            log = str(call.directory / "logs" / "crash.log")
+        else:
+            descriptor, log = tempfile.mkstemp(".log", "larm-crash-")
+            os.close(descriptor)
+        with open(log, "a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(harmless(story))
     except OSError:
         return f"{what} (-v shows where)"

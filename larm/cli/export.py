@@ -10,6 +10,7 @@ from larm.cli.terminal import say, write
 from larm.config import Config
 from larm.errors import StorageError
 from larm.kit.counted import counted
+from larm.kit.disk.atomic import output_file
 
 _FORMATS = ("jsonl", "csv", "markdown", "sitemap")
 
@@ -21,8 +22,8 @@ _FORMATS = ("jsonl", "csv", "markdown", "sitemap")
     "--output",
     type=click.Path(path_type=Path),
     metavar="PATH",
-    help="A file, replaced if it is there; of markdown a folder with a file a page, of sitemap a folder with an index. "
-    "Default: stdout.",
+    help="A file, replaced at the end if it is there; of markdown a folder with a file a page, of sitemap a folder with an "
+    "index. Default: stdout.",
 )
 @click.option("--raw", is_flag=True, help="No quotation mark before cells of csv that spreadsheets take for formulas.")
 @with_config
@@ -46,8 +47,8 @@ def export(*, query: tuple[str, ...], form: str, output: Path | None, raw: bool,
         elif form == "sitemap":
             written = write_sitemaps(pages, output)
         else:
-            with output.open("w", encoding="utf-8", newline="") as out:
-                written = write_all(pages, made, out.write)
+            with output_file(output) as out:
+                written = write_all(pages, made, lambda text: out.write(text.encode()))
     except BrokenPipeError:
         raise
     except OSError as error:

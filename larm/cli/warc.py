@@ -46,7 +46,7 @@ def index(*, files: tuple[Path, ...], output: Path | None) -> None:
     """Write the CDXJ index of WARC or ARC files: a sorted line for each capture."""
     from larm.archive.indexing import index_lines, say_damage
     from larm.building.marker import refuse_own
-    from larm.kit.disk.atomic import write_atomically
+    from larm.kit.disk.atomic import output_file
 
     if output is not None:
         refuse_own(output)
@@ -54,7 +54,8 @@ def index(*, files: tuple[Path, ...], output: Path | None) -> None:
     if output is None:
         click.echo("".join(lines), nl=False)
     else:
-        write_atomically(output, "".join(lines).encode())
+        with output_file(output) as file:
+            file.write("".join(lines).encode())
 
 
 @warc.command()

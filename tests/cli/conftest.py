@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +14,8 @@ import pytest
 from larm import cli
 from larm.config import Config
 from larm.enquiries.afterwards import Explained
+from larm.errors import StorageError
+from larm.kit.disk.lock import DirectoryLock
 from larm.kit.processes.helper_process import HelperProcess
 from larm.monitor.snapshot import Snapshot
 
@@ -83,6 +86,8 @@ class FakeWiring(types.ModuleType):
     def build_crawl(self, config: Config, directory: Path, *, fresh: bool, ahead: HelperProcess | None) -> FakeCrawl:
         if ahead is not None:
             ahead.close()
+        with suppress(StorageError):
+            DirectoryLock(directory).close()
         if self.failure:
             raise self.failure
         self.config, self.directory, self.fresh = config, directory, fresh

@@ -116,6 +116,25 @@ def test_a_bug_is_one_line_and_its_traceback_is_in_the_logs(larm: Larm, wiring: 
     assert "Traceback" in (tmp_path / "d" / "logs" / "crash.log").read_text()
 
 
+@pytest.mark.parametrize("command", [["why", "http://a.org/"], ["check"]])
+def test_traceback_is_in_a_temporary_file_when_a_command_only_reads(
+    command: list[str], larm: Larm, wiring: FakeWiring, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr("larm.enquiries.afterwards.explain_url", fail)
+    monkeypatch.setattr(wiring, "check", fail)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    logs = tmp_path / "d" / "logs"
+    logs.mkdir(parents=True)
+    said = larm(*command, "--dir", "d")
+    (story,) = tmp_path.glob("larm-crash-*.log")
+    assert (said.status, said.err) == (1, f"larm: unexpected ZeroDivisionError: oh (where: {story})\n")
+    assert "Traceback" in story.read_text()
+    assert not [*logs.iterdir()]
+
+
 def test_a_bug_where_there_are_no_logs(larm: Larm, wiring: FakeWiring) -> None:
     wiring.failure = ZeroDivisionError("oh")
     said = larm(*CRAWL)

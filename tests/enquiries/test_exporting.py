@@ -169,6 +169,16 @@ def test_json_lines_end_at_line_feeds_alone(web: SyntheticWeb, tmp_path: Path, c
     assert "One\u2028two\x85three." in json.loads(line)["text"]
 
 
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+@pytest.mark.parametrize("query", [[], ["word"]], ids=["no crawl", "no index"])
+def test_output_is_as_it_was_when_there_is_nothing_to_export(form: str, query: list[str], tmp_path: Path) -> None:
+    old = tmp_path / "old"
+    old.write_text("old")
+    (tmp_path / "empty").mkdir()
+    assert cli.run(["export", *query, "--format", form, "--dir", str(tmp_path / "empty"), "--output", str(old)]) != 0
+    assert old.read_text() == "old"
+
+
 @pytest.mark.parametrize("output", ["logs/store.log", "logs/pagefile_1.pfl.zst", "larm.json", "index/x"])
 @pytest.mark.parametrize("command", [["export"], ["export", "--format", "markdown"], ["warc", "index"]])
 def test_output_that_belongs_to_a_crawl_is_refused(

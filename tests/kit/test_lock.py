@@ -84,3 +84,10 @@ def test_a_directory_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="file/crawl: Not a directory: it can't be opened"):
         DirectoryLock(tmp_path / "file" / "crawl")
+
+
+def test_directory_counts_as_written_when_its_lock_was_not_only_a_look(tmp_path: Path) -> None:
+    DirectoryLock(tmp_path, looks=True).close()
+    assert tmp_path not in DirectoryLock.written
+    DirectoryLock(tmp_path).close()
+    assert tmp_path in DirectoryLock.written

@@ -2,9 +2,10 @@
 
 import os
 import secrets
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from larm.kit.disk.disk_failure import disk_failure, disk_failures
 from larm.kit.disk.files import sync_directory
@@ -23,12 +24,33 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 def rewrite_atomically(path: Path, pieces: Iterable[bytes]) -> None:
     """The same for a large one. What ``pieces`` raises is passed on, and the old file stands as well."""
+    with _replacing(path) as file:
+        file.writelines(pieces)
+
+
+@contextmanager
+def output_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file that a user names for output; after an exception the old file is as it was. Raises StorageError, OSError.
+
+    A file keeps its mode. Devices and pipes are written to, and never replaced.
+    """
+    if path.exists() and not path.is_file():
+        with path.open("wb") as device:
+            yield device
+        return
+    with _replacing(path.resolve()) as file:
+        if path.exists():
+            os.fchmod(file.fileno(), path.stat().st_mode & 0o7777)
+        yield file
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[BinaryIO]:
     with disk_failures(path):
         descriptor, name = open_beside(path)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            for piece in pieces:
-                file.write(piece)
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(name, path)

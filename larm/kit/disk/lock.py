@@ -8,7 +8,7 @@ import fcntl
 import os
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import ClassVar, Self
 
 from larm.errors import UsageError
 from larm.kit.disk.disk_failure import disk_failure, disk_failures
@@ -20,6 +20,9 @@ _LONGEST = 4_200
 
 class DirectoryLock:
     """The right to write below a directory, from construction to `close`."""
+
+    written: ClassVar[set[Path]] = set()
+    """Directories that this process took for writing, also those that it has given back."""
 
     def __init__(self, directory: Path, *, wait: bool = False, looks: bool = False) -> None:
         """Take the lock; the directory is made where it is missing. ``wait``: for who has it, however long that takes.
@@ -56,6 +59,8 @@ class DirectoryLock:
             os.close(descriptor)
             raise disk_failure(path, error) from error
         self._descriptor = descriptor
+        if not looks:
+            self.written.add(directory.resolve())
 
     def note(self, text: str) -> None:
         """One line for `note_in_lock`, behind the number of this process. Raises StorageError."""
