@@ -18,6 +18,9 @@ ROW = "spelling-"
 """Keys of the rows begin with this."""
 MOST = 8
 """Spellings of one page; a hostile page may invent any number."""
+_FAILED = 10_000
+"""Failed requests without another spelling that are kept in memory: 6 MB. Of others a spelling that is linked later gets its
+turn at the next revisit."""
 _SLOTS = 1 << 19
 """Spellings that are known at once: 4 MB. Of others the disk is asked again."""
 _ESCAPED = re.compile("%[2-7]")
@@ -31,6 +34,7 @@ class Spellings:
         self._store = store
         # written by the handler thread
         self._known = array("Q", bytes(8 * _SLOTS))
+        self._failed: dict[str, URLMessage] = {}
 
     def is_news(self, access: str, fingerprint: int) -> bool:
         """Return True if the link may be another spelling of its page that is not filed yet. At most 1 us."""
@@ -54,19 +58,26 @@ class Spellings:
         for message in messages:
             prefix = f"{ROW}{message.url.fingerprint:x}-"
             if prefix not in rows:
-                keys = self._store.keys(prefix)
-                rows[prefix] = unpack_messages(self._store.get_many(keys[-1:])[keys[-1]]) if keys else []
-                before[prefix] = keys, rows[prefix].copy()
+                alone = self._failed.pop(prefix, None)
+                keys = [] if alone is not None else self._store.keys(prefix)
+                found = unpack_messages(self._store.get_many(keys[-1:])[keys[-1]]) if keys else []
+                rows[prefix] = found if alone is None else [alone]
+                before[prefix] = keys, found.copy()
             following = _filed(rows[prefix], message)
             if following is not None:
                 passing.append(following)
         puts = {}
         for prefix, (keys, old) in before.items():
-            if rows[prefix] != old:
+            new = rows[prefix]
+            if not keys and len(new) == 1 and new[0].tried:
+                self._failed[prefix] = new[0]
+            elif new != old:
                 number = int(keys[-1][len(prefix) : -4]) + 1 if keys else 0
-                puts[f"{prefix}{number:08}.cqb"] = pack_messages(rows[prefix])
+                puts[f"{prefix}{number:08}.cqb"] = pack_messages(new)
                 for key in keys:
                     self._store.retire(key)
+        while len(self._failed) > _FAILED:
+            del self._failed[next(iter(self._failed))]
         self._store.put_many(puts)
         return passing
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import signal
+from contextlib import closing
 from itertools import permutations
 from pathlib import Path
 
 import pytest
 
+from larm.building.state import QUEUES
+from larm.filters.spellings import ROW
+from larm.kit.disk.block_store import BlockStore
 from larm.testing.replies import Reply, html
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import asked, indexed, once, run_crawl, stored, watch
@@ -102,3 +106,16 @@ def test_spelling_that_was_linked_before_a_kill_gets_its_turn_after_it(tmp_path:
     for path in ("/d/index.html", "/d/1"):
         key = web.url("a.localhost", path)
         assert stored(tmp_path)[key] == indexed(tmp_path)[key] == 1
+
+
+def test_failed_request_leaves_no_row_until_another_spelling_is_linked(tmp_path: Path, web: SyntheticWeb) -> None:
+    site = web.host("a.localhost")
+    broken = [f"/x/{n}" for n in range(20)]
+    site.page("/", links=[*broken, "/late"])
+    site.add("/late", html("<a href='/x//7'>x</a>", delay=0.3))
+    for _ in range(2):
+        run_crawl(tmp_path, web.url("a.localhost"))
+        assert asked(web) == once(START, "a.localhost/late", "a.localhost/x//7", *(f"a.localhost{path}" for path in broken))
+        with closing(BlockStore(tmp_path / QUEUES, read_only=True)) as store:
+            assert len(store.keys(ROW)) == 1
+        web.log.clear()
