@@ -54,7 +54,7 @@ from larm.kit.threads.tally import Tally
 from larm.model.credentials import without_credentials
 from larm.model.cuts import TEXT, sentence_of, was_cut
 from larm.model.forgotten import ForgottenPages
-from larm.model.message import FRAME, ORDINARY, REDIRECT
+from larm.model.message import FRAME, ORDINARY, REDIRECT, SITEMAP
 from larm.model.restriction import reasons
 from larm.model.url import BadUrl, Url, URLNormalizer
 from larm.monitor.rates import minute
@@ -252,7 +252,7 @@ def _noted(directory: Path, url: Url) -> tuple[str, str]:
                 page = lines[start : lines.find(b"\t", start)].decode("utf-8", "replace")
                 if kind == str(REDIRECT):
                     moved = moved or page
-                elif kind in {str(ORDINARY), str(FRAME)}:
+                elif kind in {str(ORDINARY), str(FRAME), str(SITEMAP)}:
                     linked, way = page, goal + b"%d\t" % REDIRECT
             if linked and moved:
                 break

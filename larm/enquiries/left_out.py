@@ -14,7 +14,7 @@ from larm.duplicates.lookup import aliases_in
 from larm.filters.chain import ERRORS_LOG, FAILED
 from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
-from larm.filters.scope import ScopeFilter
+from larm.filters.scope import ScopeFilter, StartScope
 from larm.frontier.robots.desk import RobotsDesk
 from larm.frontier.robots.landing import TRUNCATED, UNWANTED
 from larm.kit.counted import counted
@@ -49,6 +49,7 @@ def left_out(
     said += [*_by_settings(settings, now), hollow.sentence(now.counters, now.pages_run), _private(settings, now)]
     said += [_all_outside(directory, settings, now) or _outside_of_some(directory, settings, now)]
     said += [part.too_slow() for part in filters if isinstance(part, ScopeFilter | ArchiveScope)]
+    said += [part.sitemaps.beyond() for part in filters if isinstance(part, ScopeFilter | StartScope)]
     said += [_excluded(directory, settings), _failed(now), _forbidden(now), _known_paths(now)]
     said += [*_by_own_filters(own, now), _slowed(settings, now)]
     said += [*sentences(now.left, now.held_back), growing(now.growing)]

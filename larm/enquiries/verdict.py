@@ -91,12 +91,14 @@ def verdict(facts: Facts) -> str:
 
 def _fetched(page: PageRow, facts: Facts) -> str:
     when = f" {minute(page.came)}" if page.came else ""
-    lost = "no, a processor failed on it" if PROCESSOR in page.cuts else "no, it asks not to be indexed (noindex)"
     if page.index:
         bare = facts.searchable == "yes" and page.stored and not page.known.text
         searchable = "by title, address and links alone, as no text was read of it" if bare else facts.searchable
+    elif PROCESSOR in page.cuts:
+        searchable = "no, a processor failed on it"
     else:
-        searchable = lost
+        is_sitemap = page.past is not None and page.past.sitemap
+        searchable = "no, it is a sitemap" if is_sitemap else "no, it asks not to be indexed (noindex)"
     other = f" as {page.access}" if _is_other(page, facts) else ""
     said = f"Fetched{other}{when}, searchable: {searchable}"
     failed = _failed(page.last)

@@ -10,7 +10,7 @@ import msgspec
 from larm.errors import ConfigError
 from larm.kit.counted import counted
 from larm.kit.expression import Expression, TooSlow
-from larm.model.message import REDIRECT, SITEMAP, URLMessage
+from larm.model.message import REDIRECT, SITEMAP, URLMessage, host_in
 from larm.model.region import Globs, Reach, Region, region_of
 from larm.model.spellings import names
 from larm.model.url import Url
@@ -22,7 +22,9 @@ _SIMPLER = "without repetitions within repetitions ('larm check -s crawl.restric
 _TOLD = 5
 """Redirects of start URLs to other hosts that are told at once; a list of them may have thousands."""
 _KEPT = 50_000
-"""URLs outside that are remembered: 5 MB."""
+"""URLs outside that are remembered: 5 MB. Hosts of which `SitemapPass` counts the sitemaps elsewhere."""
+_ELSEWHERE = 100
+"""Sitemaps on other hosts that the files of one host may name. They list 5 million URLs; an index could name 50,000 hosts."""
 
 
 class Outside:
@@ -52,6 +54,42 @@ class Outside:
         self._known = set()
 
 
+class SitemapPass:
+    """Sitemaps out of scope that pass, as they only name URLs that are judged themselves. Handler thread."""
+
+    def __init__(self, *, wanted: bool) -> None:
+        # constant after construction
+        self._type = SITEMAP if wanted else None
+        # written by the handler thread
+        self._elsewhere: dict[str, set[int]] = {}
+        self._beyond = 0
+        self._example = ""
+
+    def is_for(self, message: URLMessage) -> bool:
+        """Return True for a sitemap."""
+        return message.link_type & SITEMAP == self._type
+
+    def admits(self, message: URLMessage) -> bool:
+        """Return True for a sitemap, unless it is one too many on other hosts than that of the file that names it."""
+        source = host_in(message.referrer)
+        if not self.is_for(message) or message.url.host == source or message.known is not None:
+            return self.is_for(message)
+        if len(self._elsewhere) >= _KEPT:
+            self._elsewhere.clear()
+        found = self._elsewhere.setdefault(source, set())
+        if len(found) < _ELSEWHERE or message.url.fingerprint in found:
+            found.add(message.url.fingerprint)
+            return True
+        self._beyond += 1
+        self._example = self._example or f"{message.url.access}, which files of {source} name"
+        return False
+
+    def beyond(self) -> str:
+        """Return a sentence about the sitemaps that were too many; empty: there were none."""
+        what = f"{counted(self._beyond, 'sitemap')} not fetched, such as {self._example}: at most {_ELSEWHERE} on other hosts"
+        return f"{what} for each host; a start URL there (--add) has it" if self._beyond else ""
+
+
 class ScopeFilter:
     """The regular expression must match the whole normalised URL, whatever its case; patterns may want less.
 
@@ -72,7 +110,7 @@ class ScopeFilter:
         self._match = self._expression.matches
         self._pattern = restrict_to
         self._globs = globs
-        self._passing = SITEMAP if sitemaps else None
+        self.sitemaps = SitemapPass(wanted=sitemaps)
         self._outside = Outside()
         self.recall = self._outside.recall
 
@@ -101,8 +139,9 @@ class ScopeFilter:
 
     def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
         """See `larm.seams.Filter`."""
-        free = self._passing
-        verdicts = ["" if each.link_type == free else self.refusal(each.url.normalised, each.url.spelled) for each in batch]
+        refusal, admits = self.refusal, self.sitemaps.admits
+        whys = [refusal(each.url.normalised, each.url.spelled) for each in batch]
+        verdicts = ["" if why and admits(each) else why for each, why in zip(batch, whys, strict=True)]
         if not any(verdicts):
             return list(batch)
         for reason in (_OUTSIDE, _TOO_SLOW):
@@ -113,7 +152,7 @@ class ScopeFilter:
 
     def explain(self, message: URLMessage) -> str | None:
         """See `larm.seams.Filter`. Too slow is also a URL that a crawl drops once others have taken long."""
-        if message.link_type == self._passing:
+        if self.sitemaps.is_for(message):
             return None
         try:
             if self._is_inside(message.url.normalised, message.url.spelled, least=True):
@@ -142,8 +181,8 @@ class StartScope:
     ) -> None:
         """``note`` is called with a sentence when a start URL brings another host into the scope."""
         # constant after construction
-        self._passing = SITEMAP if sitemaps else None
         self._note = note
+        self.sitemaps = SitemapPass(wanted=sitemaps)
         # only the handler thread writes these
         self._told = 0
         self.regions: dict[str, Region] = {}
@@ -163,14 +202,14 @@ class StartScope:
         for message in batch:
             if message.link_type == REDIRECT and message.depth == 0 and message.url.access not in self.regions:
                 self._follow(message)
-        whole, parts, regions, free = self._whole, self._parts, self.regions, self._passing
+        whole, parts, regions, admits = self._whole, self._parts, self.regions, self.sitemaps.admits
         outside = [
             message
             for message in batch
             if message.url.host not in whole
             and message.url.access not in regions
-            and message.link_type != free
             and not (parts and self._in_part(message.url))
+            and not admits(message)
         ]
         if not outside:
             return list(batch)
@@ -182,7 +221,7 @@ class StartScope:
     def explain(self, message: URLMessage) -> str | None:
         """See `larm.seams.Filter`. An address whose depth nobody knows is no start URL, unless it is one of ours."""
         url = message.url
-        if url.host in self._whole or url.access in self.regions or message.link_type == self._passing:
+        if url.host in self._whole or url.access in self.regions or self.sitemaps.is_for(message):
             return None
         near = self._near(url)
         if any(not region.holds(url) for region in near):

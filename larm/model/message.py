@@ -18,7 +18,9 @@ START = "<start>"
 """The referrer of start URLs (LARM-89)."""
 
 ORDINARY, FRAME, REDIRECT, SITEMAP = 0, 1, 2, 3
-"""Link types (LARM-90). A sitemap lists URLs of the crawl, and may be out of scope itself; its redirects keep this type."""
+"""Link types (LARM-90). A sitemap lists URLs of the crawl, and may be out of scope itself."""
+BY_ROBOTS, LISTED = 4, 8
+"""Added to SITEMAP in messages: robots.txt names it, or the index that lists it; an index lists it. Its redirects keep both."""
 
 
 class Known(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -97,6 +99,11 @@ class URLMessage(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Fingerprints of the redirects in a row that led here."""
     tried: tuple[int, ...] = ()
     """Numbers of the spellings of this page that failed (`Url.spelling`)."""
+
+    @property
+    def is_sitemap(self) -> bool:
+        """True for a sitemap that robots.txt, a page or an index names."""
+        return self.link_type & SITEMAP == SITEMAP
 
     @property
     def failed(self) -> bool:
@@ -187,7 +194,7 @@ def unpack_messages(block: bytes) -> list[URLMessage]:
 def pack_message(message: URLMessage) -> bytes:
     """One alone, for our own disk: some 75 bytes, without what can be found out and with the words that URLs are full of."""
     url, referrer, link_type, depth, *rest = msgspec.structs.astuple(message)
-    named = "" if _named(url.access) == url.host else url.host
+    named = "" if host_in(url.access) == url.host else url.host
     fingerprint = _COMPUTED if fingerprint_of(url.normalised) == url.fingerprint else url.fingerprint
     row = [url.access, None if url.normalised == url.access else url.normalised, named, fingerprint, referrer, link_type, depth]
     if rest != _ORDINARY:
@@ -203,10 +210,11 @@ def unpack_message(data: bytes) -> URLMessage:
     except zlib.error as error:
         raise msgspec.DecodeError(f"damaged message: {error}") from error
     fingerprint = row.fingerprint if row.fingerprint != _COMPUTED else fingerprint_of(row.normalised or row.access)
-    return _message(msgspec.structs.replace(row, host=row.host or _named(row.access), fingerprint=fingerprint))
+    return _message(msgspec.structs.replace(row, host=row.host or host_in(row.access), fingerprint=fingerprint))
 
 
-def _named(access: str) -> str:
+def host_in(access: str) -> str:
+    """Return the host and port that an access form names; of most URLs this is `Url.host`."""
     return access.partition("://")[2].partition("/")[0]
 
 

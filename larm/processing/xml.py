@@ -9,7 +9,7 @@ from larm.config import Processing
 from larm.model.cuts import EFFORT, ENDS_EARLY
 from larm.model.document import Document
 from larm.model.link_memo import LinkMemo
-from larm.model.message import SITEMAP, URLMessage
+from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.model.url import BadUrl
 from larm.processing import feed, sitemap
@@ -80,7 +80,7 @@ def page_of_feed(links: LinkMemo, message: URLMessage, content_location: str, fo
             return ""
 
     page = feed_page(found, resolved, resolved(address, content_location) or address)
-    return page._replace(lastmods=[]) if message.link_type == SITEMAP else page
+    return page._replace(lastmods=[]) if message.is_sitemap else page
 
 
 def sitemap_page(found: sitemap.Sitemap, address: str, strict: bool) -> Page:

@@ -23,7 +23,7 @@ from larm.model.lease import Lease
 from larm.model.left import TOO_DEEP
 from larm.model.links import Link, Links
 from larm.model.lost import Lost
-from larm.model.message import REDIRECT, SITEMAP, Known, URLMessage, as_whole, tag_of
+from larm.model.message import BY_ROBOTS, LISTED, ORDINARY, REDIRECT, SITEMAP, Known, URLMessage, as_whole, tag_of
 from larm.model.outcome import Failed, Fetched, Moved, NotModified, Outcome, Refused
 from larm.model.restriction import renewed
 from larm.model.spellings import shorter
@@ -142,7 +142,7 @@ class Lander:
             return landed._replace(visit=_unchanged(message, 200, outcome.headers))
         if document is None:
             document = self._process(message, outcome)
-        if message.link_type == SITEMAP and self._is_outside(message):
+        if message.is_sitemap and self._is_outside(message):
             if document.lastmods is None:
                 landed = landed_of(lease, outcome, f"{outcome.status} no sitemap", status=outcome.status, error=True)
                 why = "it is no sitemap, and out of scope"
@@ -172,7 +172,7 @@ class Lander:
         landed = landed_of(
             lease, outcome, f"{outcome.status} {len(outcome.body)} {document.mime}{notes}", status=outcome.status
         )
-        if message.link_type == SITEMAP:
+        if message.is_sitemap:
             landed.counts[SITEMAPS] = 1
         if outcome.truncated:
             landed.counts["downloader/truncated"] = 1
@@ -218,7 +218,7 @@ class Lander:
         page = message.url.access
         links = document.links
         if self._recall is None or self._order is not None:
-            found = [URLMessage(link.url, page, link.link_type, depth) for link in links if link.follow]
+            found = [URLMessage(link.url, page, _kind(link, message, document), depth) for link in links if link.follow]
             return (found if self._order is None else self._order.found(message, found)), {}
         targets = links.followed()
         dropped = self._recall(targets)
@@ -232,7 +232,7 @@ class Lander:
         followed = compress(range(len(links)), links.follow)
         places = [place for n, place in enumerate(followed) if targets[n] not in gone or n in spared]
         going = links.at(places) if places else ()
-        return [URLMessage(link.url, page, link.link_type, depth) for link in going], known
+        return [URLMessage(link.url, page, _kind(link, message, document), depth) for link in going], known
 
     def _spared(
         self, links: Links, accesses: Sequence[str], targets: Sequence[int], dropped: Mapping[str, AbstractSet[int]]
@@ -276,7 +276,8 @@ class Lander:
             landed.counts[TOO_MANY] = 1
             return _lost_way(landed, visit, f"more than {message.redirects} in a row")
         chain = (*message.chain, message.url.fingerprint)
-        kind = SITEMAP if message.link_type == SITEMAP else REDIRECT
+        stays = message.is_sitemap and (message.link_type & BY_ROBOTS or target.host == message.url.host)
+        kind = message.link_type if stays else REDIRECT
         onward = URLMessage(target, message.url.access, kind, message.depth, message.redirects + 1)
         onward = msgspec.structs.replace(onward, released=message.released, chain=chain)
         own = target.access == message.url.access
@@ -337,6 +338,21 @@ class Lander:
 _NONE: Mapping[str, int] = {}
 _SITEMAPS = f"\t{SITEMAP}\t".encode()
 _follows = operator.attrgetter("follow")
+
+
+def _kind(link: Link, message: URLMessage, document: Document) -> int:
+    """Return the type of a link's message.
+
+    Only robots.txt, and an index that it names, may name sitemaps on other hosts (sitemaps.org), or each page could send the
+    crawl to any host. An index that an index lists names none, so this ends.
+    """
+    if link.link_type != SITEMAP:
+        return link.link_type
+    is_index = document.lastmods is not None  # or a page, which may be in the place of a sitemap
+    by_robots = message.link_type & BY_ROBOTS if is_index else 0
+    if (is_index and message.link_type & LISTED) or not (by_robots or link.url.host == message.url.host):
+        return ORDINARY
+    return SITEMAP | by_robots | (LISTED if is_index else 0)
 
 
 def _is_as_before(known: Known, outcome: Fetched | NotModified) -> bool:

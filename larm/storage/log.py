@@ -22,6 +22,7 @@ from larm.kit.disk.append_file import AppendFile
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import check_length, sync_directory
 from larm.model.document import Visit
+from larm.model.message import SITEMAP
 from larm.seams import Clock
 from larm.storage.page_file import PageFiles, check_page_files
 from larm.storage.store_log import StoreEntry, format_entry, format_links
@@ -142,7 +143,7 @@ class LogStorage:
                     visit.referrer,
                     visit.url.access,
                     visit.url.normalised,
-                    visit.link_type,
+                    visit.link_type & SITEMAP,
                     visit.status,
                     visit.document.mime,
                     len(visit.body),

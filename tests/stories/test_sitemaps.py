@@ -7,11 +7,14 @@ from pathlib import Path
 
 import pytest
 
+import larm.filters.scope
+from larm.building.wiring import build_crawl
+from larm.enquiries.afterwards import explain_url
 from larm.enquiries.left_out import left_out
 from larm.testing.replies import Reply
 from larm.testing.site import Site
 from larm.testing.web import SyntheticWeb
-from tests.stories.crawls import asked, config_of, indexed, once, run_crawl
+from tests.stories.crawls import asked, config_of, indexed, once, rows, run_crawl
 
 SPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 DOCS = r"http://a\.localhost:\d+/docs/.*"
@@ -133,3 +136,81 @@ def test_links_that_are_all_outside_are_told_where_a_sitemap_was_fetched(
     assert asked(web) == once("a.localhost/docs/", "a.localhost/map.xml")
     (sentence,) = left_out(tmp_path, config_of(start, settings), run.last)
     assert "none of the 3 links of the start pages and sitemaps" in sentence
+
+
+@pytest.mark.parametrize("scope", SCOPES[:2])
+def test_sitemap_on_another_host_that_a_page_names_is_an_ordinary_link(
+    tmp_path: Path, web: SyntheticWeb, start: str, scope: dict[str, object]
+) -> None:
+    """In its text or its header, by a redirect, or in an index on its own host."""
+    site = web.host("a.localhost")
+    site.robots("")
+    there = [web.url("b.localhost", f"/{n}.xml") for n in range(5)]
+    links = f"<link rel=sitemap href='{there[0]}'><link rel=sitemap href=/moved.xml><link rel=sitemap href=/index.xml>"
+    header = f'<{there[1]}>; rel="sitemap"'
+    site.add("/docs/", Reply(200, {"Content-Type": "text/html", "Link": header}, f"{links}Start".encode()))
+    site.redirect("/moved.xml", there[2])
+    put(site, "/index.xml", index(there[3], web.url("a.localhost", "/moved-child.xml"), web.url("a.localhost", "/map.xml")))
+    site.redirect("/moved-child.xml", there[4])
+    put(site, "/map.xml", urlset(web.url("a.localhost", "/docs/hidden")))
+    run = run_crawl(tmp_path, start, scope)
+    here = ("/docs/", "/docs/hidden", "/moved.xml", "/index.xml", "/moved-child.xml", "/map.xml")
+    assert asked(web, robots=True) == once(*(f"a.localhost{path}" for path in ("/robots.txt", *here)))
+    assert run.last.filtered["scope"] == len(there)
+    run_crawl(tmp_path, start, scope)
+    assert not any(key.startswith("b.") for key in asked(web, robots=True))
+    assert {int(row.link_type) for row in rows(tmp_path)} == {0, 3}
+
+
+def test_index_that_robots_txt_names_lists_sitemaps_of_other_hosts(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
+    """Also by redirects, and in a revisit."""
+    site, other = web.host("a.localhost"), web.host("b.localhost")
+    site.robots("Sitemap: /old.xml")
+    site.redirect("/old.xml", web.url("b.localhost", "/index.xml"))
+    put(other, "/index.xml", index(web.url("c.localhost", "/moved.xml")))
+    web.host("c.localhost").redirect("/moved.xml", web.url("d.localhost", "/map.xml"))
+    for page in ("/docs/hidden", "/docs/1"):
+        site.page(page, page, f"Words of {page}.")
+        put(web.host("d.localhost"), "/map.xml", urlset(web.url("a.localhost", page)))
+        run_crawl(tmp_path, start, {"crawl.scope": "below"})
+        assert indexed(tmp_path)[web.url("a.localhost", page)] == 1
+
+
+@pytest.mark.parametrize("by_robots", [False, True])
+def test_index_that_an_index_lists_names_no_sitemaps(tmp_path: Path, web: SyntheticWeb, start: str, by_robots: bool) -> None:
+    """Whatever redirects lead there: else a site without end could name one more host with each."""
+    site = web.host("a.localhost")
+    site.robots("Sitemap: /index-1.xml" if by_robots else "")
+    if not by_robots:
+        site.add("/docs/", Reply(200, {"Content-Type": "text/html"}, b"<link rel=sitemap href=/index-1.xml>Start"))
+    for n in range(1, 9):
+        put(site, f"/index-{n}.xml", index(web.url("a.localhost", f"/moved-{n + 1}"), web.url(f"c{n}.localhost", "/x.xml")))
+        site.redirect(f"/moved-{n}", f"/index-{n}.xml")
+    run_crawl(tmp_path, start, {"crawl.scope": "below"})
+    found = {"/docs/", "/index-1.xml", "/moved-2", "/index-2.xml"}
+    assert set(asked(web)) - {"c1.localhost/x.xml"} == {f"a.localhost{path}" for path in found}
+
+
+@pytest.mark.parametrize("scope", SCOPES[:2])
+def test_sitemaps_of_other_hosts_are_bounded_for_each_host(
+    tmp_path: Path, web: SyntheticWeb, start: str, scope: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(larm.filters.scope, "_ELSEWHERE", 3)
+    maps = [web.url(f"c{n}.localhost", "/map.xml") for n in range(5)]
+    web.host("a.localhost").robots("".join(f"Sitemap: {url}\n" for url in [maps[0], *maps]))
+    for n in range(5):
+        put(web.host(f"c{n}.localhost"), "/map.xml", urlset(web.url("a.localhost", f"/docs/{n}")))
+    crawl = build_crawl(config_of(start, scope), tmp_path)
+    crawl.run()
+    said = left_out(tmp_path, config_of(start, scope), crawl.snapshot(), (), crawl.filters)
+    many = f"2 sitemaps not fetched, such as {maps[3]}, which files of a.localhost:{web.port} name: "
+    assert many + "at most 3 on other hosts for each host; a start URL there (--add) has it" in said
+    run_crawl(tmp_path, start, scope)
+    assert {key for key in asked(web) if "map.xml" in key} == {f"c{n}.localhost/map.xml" for n in range(3)}
+
+
+def test_why_says_that_a_sitemap_is_none_for_searches_without_noindex(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
+    put(web.host("a.localhost"), "/map.xml", urlset(web.url("a.localhost", "/docs/hidden")))
+    run_crawl(tmp_path, start, {"crawl.scope": "below"})
+    said = explain_url(config_of(start), tmp_path, web.url("a.localhost", "/map.xml")).verdict
+    assert said.endswith("searchable: no, it is a sitemap")

@@ -195,7 +195,7 @@ class RobotsDesk:
         if origin is None or not origin.loading:
             host.robots[scheme] = msgspec.structs.replace(origin or OriginRobots(), expires=0.0, loading=True)
             address = robots_url(message.url)
-            foreign = message.link_type == SITEMAP and message.referrer != address.access
+            foreign = message.is_sitemap and message.referrer != address.access
             host.robots_tasks.append(URLMessage(address, address.access, SITEMAP if foreign else ORDINARY))
         return None
 

@@ -17,7 +17,7 @@ from larm.frontier.robots.desk import Arrival, RobotsDesk, scheme_of
 from larm.frontier.robots.rules import ALLOW_ALL, RobotsRules
 from larm.kit.counters import Counters
 from larm.model.lease import Lease
-from larm.model.message import ORDINARY, SITEMAP, URLMessage
+from larm.model.message import BY_ROBOTS, ORDINARY, SITEMAP, URLMessage
 from larm.model.outcome import Failed, Fetched, Moved, NotModified, Outcome, Refused
 from larm.model.url import BadUrl, Url
 
@@ -144,7 +144,7 @@ class RobotsLander:
 
         A host that only a sitemap of another host led to may have no page in scope: its own sitemaps are ordinary links.
         """
-        page, kind = message.url.access, ORDINARY if message.link_type == SITEMAP else SITEMAP
+        page, kind = message.url.access, ORDINARY if message.link_type == SITEMAP else SITEMAP | BY_ROBOTS
         for text in rules.sitemaps:
             try:
                 yield URLMessage(self._join(page, text), page, kind, depth=1)
