@@ -71,9 +71,11 @@ class SitemapPass:
 
     def admits(self, message: URLMessage) -> bool:
         """Return True for a sitemap, unless it is one too many on other hosts than that of the file that names it."""
+        if message.link_type & SITEMAP != self._type:  # as all others, and a call takes its time
+            return False
         source = host_in(message.referrer)
-        if not self.is_for(message) or message.url.host == source or message.known is not None:
-            return self.is_for(message)
+        if message.url.host == source or message.known is not None:
+            return True
         if len(self._elsewhere) >= _KEPT:
             self._elsewhere.clear()
         found = self._elsewhere.setdefault(source, set())

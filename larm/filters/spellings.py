@@ -39,9 +39,9 @@ class Spellings:
     def is_news(self, access: str, fingerprint: int) -> bool:
         """Return True if the link may be another spelling of its page that is not filed yet. At most 1 us."""
         number = fingerprint_of(access)
-        if number == fingerprint and ("%" not in access or _ESCAPED.search(access) is None):
+        if number == fingerprint and "%" not in access:
             return False
-        return self._known[number % _SLOTS] != number
+        return self._known[number % _SLOTS] != number and (number != fingerprint or _ESCAPED.search(access) is not None)
 
     def learn(self, urls: Sequence[Url]) -> None:
         """Remember the spellings that are requested first, or filed."""
