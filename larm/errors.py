@@ -13,6 +13,9 @@ Foreign errors (OSError, sqlite3, tantivy, yaml) are translated in the one modul
 Each message says what is wrong, where, and what to do about it.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class LarmError(Exception):
     """Base of all errors that larm raises on purpose; ``str()`` of it is one line for a person."""
@@ -27,7 +30,30 @@ class UsageError(LarmError):
 
 
 class ConfigError(UsageError):
-    """config.yaml, or a file that it names, has an unknown key or a malformed value."""
+    """config.yaml, or a file that it names, has unknown keys or malformed values: a sentence for each."""
+
+    def __str__(self) -> str:
+        return "\n".join(self.args)
+
+
+class Mistakes:
+    """The mistakes of a configuration, to be raised together, a line each."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Keep a UsageError of the block, and go on behind it."""
+        try:
+            yield
+        except UsageError as error:
+            self.lines += error.args
+
+    def refuse(self) -> None:
+        """Raise a ConfigError if there are any."""
+        if self.lines:
+            raise ConfigError(*dict.fromkeys(self.lines))
 
 
 class StorageError(LarmError):

@@ -18,7 +18,7 @@ from larm.building.own_parts import own_part, scorers
 from larm.building.site_access import site_accesses
 from larm.building.state import ALIASES, GRAPH, QUEUES, resolver_of
 from larm.config import Config
-from larm.errors import ConfigError
+from larm.errors import ConfigError, Mistakes
 from larm.fetching.terms import user_agent
 from larm.filters.files import FilesFilter
 from larm.filters.forgotten import ForgottenFilter
@@ -250,10 +250,16 @@ def trap_settings(settings: Config) -> config.TrapsFilter:
 
 
 def check(settings: Config, directory: Path, *, tried: bool = False) -> None:
-    """Check what the types of a configuration do not show; ``tried``: also by trying its expression. Raises ConfigError."""
+    """Check what the types of a configuration do not show; ``tried``: also by trying its expression.
+
+    Raises ConfigError with a line for each mistake.
+    """
+    mistakes = Mistakes()
     if settings.crawl.restrict_to:
-        ScopeFilter(settings.crawl.restrict_to, tried=tried)
-    resolver_of(settings, directory)
+        with mistakes.noted():
+            ScopeFilter(settings.crawl.restrict_to, tried=tried)
+    with mistakes.noted():
+        resolver_of(settings, directory)
     for key, value, otherwise in (
         ("monitor.tick", settings.monitor.tick, "0 s, or larm would do nothing but save"),
         ("robots.ttl", settings.robots.ttl, "0 s, or larm would do nothing but ask for robots.txt"),
@@ -262,24 +268,33 @@ def check(settings: Config, directory: Path, *, tried: bool = False) -> None:
         ("storage.queue", settings.storage.queue, "0 bytes, or no page would ever be stored"),
     ):
         if not value:
-            raise ConfigError(f"{key}: expected more than {otherwise}")
+            mistakes.lines.append(f"{key}: expected more than {otherwise}")
     for key, size in (
         ("processing.documents.memory", settings.processing.documents.memory),
         ("limits.memory", settings.limits.memory or LEAST_MEMORY),
     ):
         if size < LEAST_MEMORY:
-            raise ConfigError(f"{key}: expected at least {LEAST_MEMORY // 1_000_000}MB, or nothing could be read")
+            mistakes.lines.append(f"{key}: expected at least {LEAST_MEMORY // 1_000_000}MB, or nothing could be read")
     if settings.frontier.order == "pagerank" and "graph" not in settings.storage.chain:
-        raise ConfigError("frontier.order: pagerank needs the storage 'graph' in storage.chain, and no --no-index")
+        mistakes.lines.append("frontier.order: pagerank needs the storage 'graph' in storage.chain, and no --no-index")
     if settings.cluster.name and not settings.storage.log.links:
-        raise ConfigError("storage.log.links: a cluster needs links.log; of an agent that dies, the others find the URLs there")
-    own = own_filters(settings)
-    _once("filters.order", [own[name].name if name in own else name for name in settings.filters.order])
-    _once("storage.chain", [*(storage.name for storage in storages(settings, directory)), PageBook.name])
-    site_accesses(settings, directory)
-    processors_of_the_users(settings)
-    scorers(settings.search)
-    check_fields(settings)
+        mistakes.lines.append(
+            "storage.log.links: a cluster needs links.log; of an agent that dies, the others find the URLs there"
+        )
+    with mistakes.noted():
+        own = own_filters(settings)
+        _once("filters.order", [own[name].name if name in own else name for name in settings.filters.order])
+    with mistakes.noted():
+        _once("storage.chain", [*(storage.name for storage in storages(settings, directory)), PageBook.name])
+    for part in (
+        lambda: site_accesses(settings, directory),
+        lambda: processors_of_the_users(settings),
+        lambda: scorers(settings.search),
+        lambda: check_fields(settings),
+    ):
+        with mistakes.noted():
+            part()
+    mistakes.refuse()
 
 
 def _once(key: str, names: Sequence[str]) -> None:

@@ -63,7 +63,8 @@ def _leave(error: BaseException, call: Call) -> int:
         case click.ClickException():
             return _usage(error)
         case LarmError():
-            complain(call.here(_located(error, call)))
+            for sentence in error.args:
+                complain(call.here(_located(error, str(sentence), call)))
             return error.exit_status
         case KeyboardInterrupt() | click.Abort():
             complain("interrupted")
@@ -75,17 +76,17 @@ def _leave(error: BaseException, call: Call) -> int:
             return _failure(error, call)
 
 
-def _located(error: LarmError, call: Call) -> str:
+def _located(error: LarmError, sentence: str, call: Call) -> str:
     """What is wrong with a setting is found long after its file was read, so that only the key is named: here the file is."""
-    key, colon, _ = str(error).partition(": ")
+    key, colon, _ = sentence.partition(": ")
     if not (isinstance(error, ConfigError) and colon and "." in key and call.directory is not None):
-        return str(error)
+        return sentence
     from larm.config.loading import file_with
 
     with suppress(LarmError):
         file = file_with(key, (call.config or call.directory / CONFIG_FILE, users_file()))
-        return f"{file}: {error}" if file is not None else str(error)
-    return str(error)
+        return f"{file}: {sentence}" if file is not None else sentence
+    return sentence
 
 
 def _failure(error: BaseException, call: Call) -> int:

@@ -8,8 +8,8 @@ import click
 import msgspec
 
 from larm.cli.options import LarmCommand, config_options, directory_option, effective
-from larm.config import CONFIG_FILE
-from larm.errors import UsageError
+from larm.config import CONFIG_FILE, Config
+from larm.errors import Mistakes, UsageError
 from larm.kit.counted import counted
 
 
@@ -27,17 +27,18 @@ def check(*, named: Path | None, file: Path | None, overrides: tuple[str, ...], 
     file = file or named
     own = directory / CONFIG_FILE
     config = effective(directory, file, overrides)
-    check_parts(config, directory, tried=True)
+    mistakes = Mistakes()
+    with mistakes.noted():
+        check_parts(config, directory, tried=True)
+    with mistakes.noted():
+        _refuse_scope(config, directory)
+    mistakes.refuse()
     click.echo("OK" if file or own.exists() else f"OK (no {own}: the defaults)")
     from larm.building.mission import scope_sentence
     from larm.building.scoping import current_scope
-    from larm.enquiries.afterwards import judge_urls
     from larm.monitor.printable import printable
 
     if config.crawl.start or config.crawl.seeds:
-        judged = judge_urls(config, directory, [url for url in config.crawl.start if not url.startswith("@")])
-        if judged and all(why.startswith("scope: ") for _, why in judged):
-            raise UsageError(f"no start URL is in the scope: {printable(judged[0][1])}")
         click.echo(printable(scope_sentence(config, current_scope(config, directory)[1])))
     for key, value in differences(config):
         click.echo(f"{key}: {json.dumps(value, ensure_ascii=True, default=_plain)}")
@@ -46,6 +47,16 @@ def check(*, named: Path | None, file: Path | None, overrides: tuple[str, ...], 
 
         found = check_state(config, directory)
         click.echo(f"the state is whole: {counted(found.files, 'file')}, {found.size / 1e6:,.1f} MB read")
+
+
+def _refuse_scope(config: Config, directory: Path) -> None:
+    from larm.enquiries.afterwards import judge_urls
+    from larm.monitor.printable import printable
+
+    starts = [url for url in config.crawl.start if not url.startswith("@")]
+    judged = judge_urls(config, directory, starts) if starts else []
+    if judged and all(why.startswith("scope: ") for _, why in judged):
+        raise UsageError(f"no start URL is in the scope: {printable(judged[0][1])}")
 
 
 def _plain(value: object) -> object:

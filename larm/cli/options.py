@@ -283,14 +283,24 @@ def with_config(command: Function) -> Any:
 def effective(
     directory: Path, file: Path | None, overrides: Sequence[str], given: Mapping[str, object] | None = None
 ) -> Config:
-    """Command line > ``-s`` > environment > file > the user's own file > defaults. Raises ConfigError."""
+    """Command line > ``-s`` > environment > file > the user's own file > defaults. Raises ConfigError with all mistakes."""
+
+    def own_parts(config: Config) -> None:
+        if own_modules(config):
+            from larm.building.own_parts import import_beside
+
+            import_beside(config, file.parent if file else directory)
+
+    def also(config: Config) -> None:
+        from larm.building.wiring import check
+
+        own_parts(config)
+        check(config, directory, tried=True)
+
     own = directory / CONFIG_FILE
     used = file or (own if is_there(own) else None)
-    config = load(used, overrides, given, directory=directory, defaults=users_file(), environment=os.environ)
-    if own_modules(config):
-        from larm.building.own_parts import import_beside
-
-        import_beside(config, file.parent if file else directory)
+    config = load(used, overrides, given, directory=directory, defaults=users_file(), environment=os.environ, also=also)
+    own_parts(config)
     return config
 
 

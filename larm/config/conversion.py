@@ -6,12 +6,12 @@ Empty sections leave the tree on the way. Called by `larm.config.loading`.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, cast, get_args, get_origin
 
 import msgspec
 
 from larm.config.whole import Config
-from larm.errors import ConfigError
+from larm.errors import ConfigError, Mistakes
 from larm.kit.recurrence import Every
 from larm.kit.units import ByteSize, Seconds, Share
 
@@ -34,35 +34,54 @@ _WANTED = WORDS | {"float": "a number", "object": "a section such as {key: value
 
 
 def converted(tree: dict[str, Any], where: str) -> Config:
-    """``where`` the tree is from, for messages. Raises ConfigError."""
-    _check_keys(tree, Config, "", where)
+    """``where`` the tree is from, for messages. Raises ConfigError with all mistakes, which are no longer in the tree then."""
+    mistakes = Mistakes()
+    _check_keys(tree, Config, "", where, mistakes)
     if isinstance(tree.get("sites"), dict):
-        tree["sites"] = _site_names(tree["sites"], where)
-    try:
-        return msgspec.convert(tree, Config, dec_hook=_quantity)
-    except msgspec.ValidationError as error:
-        raise ConfigError(_blame(str(error), where, tree)) from error
+        tree["sites"] = _site_names(tree["sites"], where, mistakes)
+    while True:
+        try:
+            config = msgspec.convert(tree, Config, dec_hook=_quantity)
+        except msgspec.ValidationError as error:
+            mistakes.lines.append(_blame(str(error), where, tree))
+            if _removed(str(error), tree):
+                continue
+        mistakes.refuse()
+        return config
 
 
-def _site_names(sites: dict[Any, Any], where: str) -> dict[Any, Any]:
+def _removed(message: str, tree: dict[str, Any]) -> bool:
+    """Remove the value that msgspec refuses; return False where it has no place of its own."""
+    *path, last = _place(message.rpartition(" - at ")[2].rpartition("$")[2].strip("`"), tree)[1] or [""]
+    inner: Any = tree
+    for key in path:
+        inner = inner[key]
+    found = last in inner if isinstance(inner, dict) else last != "..."
+    if found:
+        del inner[last]
+    return found
+
+
+def _site_names(sites: dict[Any, Any], where: str, mistakes: Mistakes) -> dict[Any, Any]:
     """With the names that `larm.model.sites` compares: a slash behind a host says nothing, a path would never match."""
     found: dict[Any, Any] = {}
     for name, site in sites.items():
         scheme, there, host = str(name).rpartition("://")
         host = host.removesuffix("/")
         if "/" in host:
-            raise ConfigError(
+            mistakes.lines.append(
                 f"{where}: sites.{name}: a site has no path: expected a host or a pattern such as '*.example.org',"
                 " with http:// or https:// before it or a port behind it where only these are meant"
             )
+            continue
         known = scheme + there + host if isinstance(name, str) else name
         if known in found:
-            raise ConfigError(f"{where}: sites.{name}: this site is there twice, with and without a slash at its end")
+            mistakes.lines.append(f"{where}: sites.{name}: this site is there twice, with and without a slash at its end")
         found[known] = site
     return found
 
 
-def _check_keys(tree: object, struct: type[msgspec.Struct], path: str, where: str) -> None:
+def _check_keys(tree: object, struct: type[msgspec.Struct], path: str, where: str, mistakes: Mistakes) -> None:
     """msgspec names an unknown key too, but can't say what was meant. Empty sections go, lists of one need no [...]."""
     if not isinstance(tree, dict):
         return
@@ -70,7 +89,9 @@ def _check_keys(tree: object, struct: type[msgspec.Struct], path: str, where: st
     for key in list(tree):
         kind = fields.get(key)
         if kind is None:
-            raise unknown_key(where, str(key), fields, path)
+            mistakes.lines.append(str(unknown_key(where, str(key), fields, path)))
+            del tree[key]
+            continue
         if _is_section(kind) and tree[key] is None:  # all of its keys are commented out
             del tree[key]
             continue
@@ -81,7 +102,7 @@ def _check_keys(tree: object, struct: type[msgspec.Struct], path: str, where: st
         if get_origin(kind) is tuple and isinstance(tree[key], str | int | float):
             tree[key] = [tree[key]]  # one stands for a list of it: start: https://example.org/
         for where_in, value, section in _sections(kind, tree[key], f"{path}{key}"):
-            _check_keys(value, section, f"{where_in}.", where)
+            _check_keys(value, section, f"{where_in}.", where, mistakes)
 
 
 def unknown_key(where: str, key: str, names: Iterable[str], path: str = "") -> ConfigError:
@@ -151,7 +172,7 @@ def _blame(message: str, where: str, tree: dict[str, Any]) -> str:
     path = path.strip("`")
     if path.startswith("key` in `"):
         return f"{where}: {path.rpartition('$.')[2]}: the names in it must be text: put quotes around what is none"
-    return f"{where}: {_place(path.removeprefix('$.'), tree)}: {_plain(what)}"
+    return f"{where}: {_place(path.removeprefix('$.'), tree)[0]}: {_plain(what)}"
 
 
 def _plain(what: str) -> str:
@@ -164,16 +185,16 @@ def _plain(what: str) -> str:
     return said(wanted.replace("Expected", "expected", 1), _WANTED) + got + said(found, WORDS)
 
 
-def _place(path: str, tree: dict[str, Any]) -> str:
-    """The path with names where msgspec has ``[...]``, which stands for any: what is wrong alone is meant."""
+def _place(path: str, tree: dict[str, Any]) -> tuple[str, list[Any]]:
+    """Return the path as a text and as keys, with the name of the first wrong value where msgspec has ``[...]``."""
     keys: list[Any] = []
-    text, inner = "", tree
+    text, inner = "", cast("Any", tree)
     for number, name in _STEP.findall(path):
         key: Any = name or int(number) if number != "..." else _wrong(keys, inner)
         text += f"[{key}]" if isinstance(key, int) else f"{'.' * bool(text)}{key}"
         keys.append(key)
-        inner = inner[key]
-    return text
+        inner = inner.get(key) if isinstance(inner, dict) else inner[key]
+    return text, keys
 
 
 def _wrong(keys: Sequence[Any], inner: Mapping[str, Any]) -> str:

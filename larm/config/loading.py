@@ -1,6 +1,6 @@
 """Sources of settings into a `Config`: command line, ``-s``, environment, files, defaults. The only reader of YAML."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -10,7 +10,7 @@ import msgspec
 from larm.config.conversion import WORDS, converted, near
 from larm.config.file_names import anchored
 from larm.config.whole import Config
-from larm.errors import ConfigError
+from larm.errors import ConfigError, Mistakes
 from larm.kit.disk.files import is_there
 from larm.kit.yaml_text import parse_yaml, read_text
 
@@ -24,6 +24,7 @@ def load(
     directory: Path | None = None,
     defaults: Path | None = None,
     environment: Mapping[str, str] = MappingProxyType({}),
+    also: Callable[[Config], object] = lambda _: None,
 ) -> Config:
     """The effective configuration.
 
@@ -33,29 +34,42 @@ def load(
 
     ``overrides`` are ``dotted.key=value`` texts (the value is YAML), ``command_line`` maps dotted keys to values and wins;
     ``source``: where these stand, for messages.
-    Raises ConfigError with one line that names the key and what was expected.
+    ``also``: checks what is left where something is wrong; so all mistakes are known at once.
+    Raises ConfigError with a line for each mistake that names the key and what was expected.
     """
-    tree = _read(file, directory) if file is not None else {}
+    mistakes, tree, usual = Mistakes(), dict[str, Any](), dict[str, Any]()
+    if file is not None:
+        with mistakes.noted():
+            tree = _read(file, directory)
+            converted(tree, str(file))  # each alone, so that a mistake is blamed on the right source
     if defaults is not None:
-        usual = _read(defaults, directory)
-        converted(usual, str(defaults))  # so that a mistake is blamed on the right file
+        with mistakes.noted():
+            usual = _read(defaults, directory)
+            converted(usual, str(defaults))
         tree = _merged(usual, tree)
-    where = str(file) if file is not None else ""
-    config = converted(tree, where)  # first alone, so that a mistake is blamed on the right source
     for name, written in sorted(environment.items()):
         dotted = _of_environment(name)
         if dotted:
-            _put(tree, dotted, _from_here(dotted, _yaml(written, name), directory), name)
-            config = converted(tree, name)
+            with mistakes.noted():
+                _put(tree, dotted, _from_here(dotted, _yaml(written, name), directory), name)
+                converted(tree, name)
     for text in overrides:
         dotted, equals, written = text.partition("=")
-        if not equals:
-            raise ConfigError(f"-s {text}: expected KEY=VALUE")
-        _put(tree, dotted.strip(), _from_here(dotted.strip(), _yaml(written, f"-s {text}"), directory), f"-s {text}")
-        config = converted(tree, "-s")
+        with mistakes.noted():
+            if not equals:
+                raise ConfigError(f"-s {text}: expected KEY=VALUE")
+            _put(tree, dotted.strip(), _from_here(dotted.strip(), _yaml(written, f"-s {text}"), directory), f"-s {text}")
+            converted(tree, "-s")
     for key, value in (command_line or {}).items():
-        _put(tree, key, value, key)
-    return converted(tree, source) if command_line else config
+        with mistakes.noted():
+            _put(tree, key, value, key)
+    with mistakes.noted():
+        converted(tree, source)
+    if mistakes.lines:
+        with mistakes.noted():
+            also(converted(tree, source))
+    mistakes.refuse()
+    return converted(tree, source)
 
 
 def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:

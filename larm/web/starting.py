@@ -59,7 +59,7 @@ class Starting:
             raise UsageError("a name has letters, digits, '.', '_' and '-', at most 64, and begins with a letter or digit")
         settings = _settings(fields)
         directory = self._root / name
-        config = load(None, (), settings)
+        config = load(None, (), settings, also=lambda config: check(config, directory, tried=True))
         if not config.crawl.start:
             raise UsageError("a crawl needs an address to start from")
         check(config, directory, tried=True)

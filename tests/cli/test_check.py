@@ -76,3 +76,27 @@ def test_check_refuses_a_scope_without_any_start_url(tmp_path: Path) -> None:
         " another -restrictto REGEX may\n",
     )
     assert larm_says("check", "--dir", str(tmp_path), "-s", f"crawl.start=[{start}, {other}]", *scope).status == 0
+
+
+@pytest.mark.parametrize("command", ["check", "crawl"])
+def test_all_mistakes_of_a_configuration_are_listed_at_once(command: str, tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_text(
+        "fetch: {thraeds: 8, timeout: never, transfers: 100000000}\n"
+        "sites: {a.org/x: {}, b.org: {delay: x}, c.org: {delay: y, foo: 1}}\n"
+        "limits: {memory: 1}\ncrawl: {restrict_to: '(', start: [1, http://a.localhost/]}\n"
+    )
+    said = larm_says(command, "--dir", str(tmp_path), "-s", "agent.nme=x", "-s", "monitor.tick=0", "-s", "nothing")
+    assert said.status == 2
+    wrong = ["fetch.thraeds", "sites.c.org.foo", "sites.a.org/x", "fetch.timeout", "fetch.transfers", "sites.b.org.delay"]
+    wrong += ["sites.c.org.delay", "crawl.start[0]", "agent.nme", "nothing", "restrictto", "monitor.tick", "limits.memory"]
+    assert [next((each for each in wrong if f"{each}: " in line), line) for line in said.err.splitlines()] == wrong
+
+
+def test_mistakes_that_only_checks_find_are_listed_at_once(tmp_path: Path) -> None:
+    settings = ["fetch.timeout=0", "limits.memory=1", "filters.order=[scope, no.module:X]", "storage.chain=[log, log]"]
+    settings += ["crawl.start=http://a.localhost/", "crawl.restrict_to=http://b.localhost/.*"]
+    said = larm_says("check", "--dir", str(tmp_path), *(part for each in settings for part in ("-s", each)))
+    assert said.status == 2
+    heads = ["fetch.timeout: ", "limits.memory: ", "filters.order: ", "storage.chain: ", "no start URL is in the scope: "]
+    lines = said.err.splitlines()
+    assert all(line.startswith(f"larm: {head}") for line, head in zip(lines, heads, strict=True)), lines
