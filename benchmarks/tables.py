@@ -26,7 +26,7 @@ from larm.model.document import Document, Visit
 from larm.model.url import Url
 from larm.storage.index import IndexStorage
 from larm.testing.clock import FakeClock
-from larm.testing.webs.words import prose
+from tests.support.webs.words import prose
 
 _TOGETHER = {"seen": 1_000, "aliases": 64, "pages": 5_000, "index": 1_000}
 """Rows that are looked for at once."""

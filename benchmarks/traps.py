@@ -1,7 +1,7 @@
 """Are all real pages fetched, of large sites that repeat themselves and of hosts that never end? And for how many requests?
 
 ``python -m benchmarks.traps [--web NAME ...] [--delay 0,0.02] [--order given,reversed] [--no-index] [--busy 2] [--why 2]``. The
-named webs of ``larm.testing.webs`` are served over loopback, and crawled one by one with larm, as a user would start it. A row
+named webs of ``tests.support.webs`` are served over loopback, and crawled one by one with larm, as a user would start it. A row
 for each crawl: the pages that are real, those of them that were fetched, all requests, and what larm says of the addresses that
 it left. ``--sites`` and ``--traps`` take all of a kind; without any name, all webs of both are crawled.
 """
@@ -20,8 +20,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from larm.testing.web import SyntheticWeb
-from larm.testing.webs.named import NamedWeb, fetched, serve, with_port
-from larm.testing.webs.table import SITES, TRAPS, WEBS
+from tests.support.webs.named import NamedWeb, fetched, serve, with_port
+from tests.support.webs.table import SITES, TRAPS, WEBS
 
 _COUNTER = re.compile(r"^  (?:(?:filter/)?traps\S*|\S*(?:parked|left)\S*): \d+$", re.MULTILINE)
 _SENTENCE = re.compile(r"^larm: .*(?:trap|parked|were left|not decided).*$", re.MULTILINE)

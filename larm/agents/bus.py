@@ -18,7 +18,7 @@ class Question(NamedTuple):
 
 
 class Bus(Protocol):
-    """`larm.agents.zenoh_bus` has the real one, `larm.testing.local_bus` one within a process."""
+    """`larm.agents.zenoh_bus` has the real one, `tests.support.local_bus` one within a process."""
 
     def open(self, on_question: Callable[[Question], object]) -> None:
         """Begin to listen. Raises ConfigError where that is not possible."""

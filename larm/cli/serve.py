@@ -146,10 +146,10 @@ def serve(
             agents=_agents(settings, remote_token, cluster=cluster),
             open_to=open_to(private=settings.serve.private),
         )
-    private = "" if settings.serve.private else " -s serve.private=true shows those of private addresses;"
     closed = (
         "pages that strangers could not have had need a sign-in ('larm search open:no' has them);"
-        f"{private} --peer NAME --share FOLDER shows files of a folder"
+        f"{'' if settings.serve.private else ' -s serve.private=true shows those of private addresses;'}"
+        " --peer NAME --share FOLDER shows files of a folder"
     )
     for note in (*notes, *(f"{each.name}: {closed}" for each in served.all() if public_search and not served.is_open(each))):
         say(note)

@@ -11,8 +11,8 @@ import pytest
 
 from larm.agents.bus import Bus, Question
 from larm.errors import ConfigError
-from larm.testing.local_bus import Hub, LocalBus
 from tests.agents.web_of_hosts import free_ports
+from tests.support.local_bus import Hub, LocalBus
 
 Maker = Callable[[int], tuple[str, Bus]]
 

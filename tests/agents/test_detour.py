@@ -8,7 +8,7 @@ import pytest
 from larm.agents.bus import Question
 from larm.agents.detour import KIND, Detour
 from larm.kit.units import Seconds
-from larm.testing.local_bus import Hub, LocalBus
+from tests.support.local_bus import Hub, LocalBus
 
 
 class Net:

@@ -12,7 +12,7 @@ from larm.agents.identity import Identity, read_identity, write_identity
 from larm.agents.line import Line
 from larm.agents.said import NoSeal, Said, Sealing
 from larm.errors import ConfigError, UsageError
-from larm.testing.local_bus import Hub, LocalBus
+from tests.support.local_bus import Hub, LocalBus
 
 pytest.importorskip("cryptography")
 from larm.agents.certificates import issue, make_authority

@@ -33,8 +33,8 @@ from larm.kit.threads.ticker import Ticker
 from larm.kit.threads.workers import Workers
 from larm.model.url import URLNormalizer
 from larm.river.limits import Limits
-from larm.testing.local_bus import Hub, LocalBus
 from larm.version import VERSION
+from tests.support.local_bus import Hub, LocalBus
 
 
 class _Log:

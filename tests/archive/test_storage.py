@@ -23,9 +23,9 @@ from larm.kit.units import ByteSize
 from larm.model.document import Document, Visit
 from larm.testing.clock import FakeClock
 from larm.testing.fakes import url
-from larm.testing.faults import FaultyDisk, open_files
 from tests.archive.exchanges import exchange, visit
 from tests.archive.judges import Seen, judge
+from tests.support.faults import FaultyDisk, open_files
 
 PAGE = "http://a.org/"
 

@@ -15,11 +15,11 @@ from urllib.request import urlopen
 import pytest
 
 from larm.building.marker import set_marker
-from larm.testing.faults import FaultyDisk
 from larm.web.accounting import AccessLog
 from larm.web.server import listen
 from tests.cli.conftest import Larm
 from tests.stories.processes import larm_says
+from tests.support.faults import FaultyDisk
 
 
 @pytest.fixture

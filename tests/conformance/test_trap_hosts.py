@@ -17,10 +17,10 @@ from larm.testing.replies import Reply, html
 from larm.testing.request_log import Request
 from larm.testing.site import Site
 from larm.testing.web import SyntheticWeb
-from larm.testing.webs.words import prose
 from tests.conformance.trap_addresses import expressions, matching
 from tests.shared_data import shared
 from tests.stories.crawls import run_crawl
+from tests.support.webs.words import prose
 
 REAL = 150
 BUDGET = 12 * REAL + 1_000

@@ -12,8 +12,8 @@ from _pytest.mark import ParameterSet
 from larm.frontier.traps.saved import row_of
 from larm.kit.disk.block_store import BlockStore
 from larm.model.left import growing
-from larm.testing.webs.table import SITES, TRAPS
 from tests.frontier.walk import Read, Walk, Web, read_by_larm, replaced
+from tests.support.webs.table import SITES, TRAPS
 
 
 @pytest.fixture

@@ -20,8 +20,8 @@ from larm.model.outcome import Fetched, Timing
 from larm.processing.html import read as read_html
 from larm.processing.lexbor_tree import read_tree
 from larm.testing.fakes import url
-from larm.testing.webs.named import NamedWeb, Page, host_of, rendered, resolved
 from tests.frontier.rig import Rig, of, ok
+from tests.support.webs.named import NamedWeb, Page, host_of, rendered, resolved
 
 BATCH = 1_000
 """Links that are judged together, as by the handler."""

@@ -21,9 +21,9 @@ from larm.model.document import Visit
 from larm.model.links import Links
 from larm.storage.graph import GraphStorage
 from larm.testing.clock import FakeClock
-from larm.testing.faults import FaultyDisk
 from tests.graph.anchors import anchors
 from tests.graph.webs import address, fingerprint, gone, moved, page, stored
+from tests.support.faults import FaultyDisk
 
 WEB = (
     page("a", {"b": "about B", "c": "C", "a": "myself"}),

@@ -16,7 +16,7 @@ from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.seen_set import DiskSeenSet
 from larm.kit.threads.workers import Workers
-from larm.testing.faults import open_files
+from tests.support.faults import open_files
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 
 from larm.errors import StorageError
 from larm.kit.disk.bytes_cache import BytesCache, make_cache
-from larm.testing.faults import open_files
+from tests.support.faults import open_files
 
 
 @pytest.fixture

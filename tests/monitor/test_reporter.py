@@ -13,7 +13,7 @@ from larm.monitor.history import history
 from larm.monitor.reporter import Reporter
 from larm.monitor.snapshot import Snapshot, ThreadFigures
 from larm.testing.clock import FakeClock
-from larm.testing.faults import FaultyDisk
+from tests.support.faults import FaultyDisk
 
 LARM_COLUMNS = (
     "time;overallBytesRead;overallTasksRun;urlsQueued;urlsWaiting;isWorkingOnMessage;urlsScopeFiltered;urlsVisitedFiltered;"

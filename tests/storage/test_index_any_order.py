@@ -40,7 +40,7 @@ from larm.recrawl.revisit import Demand, Recrawl
 from larm.storage.index import IndexStorage
 from larm.storage.pending import Pending, read_pending
 from larm.testing.clock import FakeClock
-from larm.testing.webs.words import prose
+from tests.support.webs.words import prose
 
 SEED = int(os.environ.get("LARM_SEED", "1"))
 PARSE = URLNormalizer().parse

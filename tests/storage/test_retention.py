@@ -27,8 +27,8 @@ from larm.storage.purge import moved_days, purge_logs
 from larm.storage.reader import StoreLog
 from larm.storage.retention import DAY, Version, retain, superfluous
 from larm.testing.clock import FakeClock
-from larm.testing.faults import FaultyDisk
 from tests.storage.pages import link, page
+from tests.support.faults import FaultyDisk
 
 TODAY = 20_000
 BODY = b"%d of %s: " + b"." * 30

@@ -19,10 +19,10 @@ from larm.monitor.snapshot import Snapshot
 from larm.search.searcher import IndexSearcher
 from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
-from larm.testing.webs.words import prose
 from tests.stories.crawls import aliases, check_complete, config_of, indexed, reference_links, run_crawl, watch
 from tests.stories.processes import crawl_arguments, larm_says
 from tests.stories.test_kill import SCOPE, SETTINGS, kill
+from tests.support.webs.words import prose
 
 KILL = """
 import os

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from larm.testing.web import SyntheticWeb
-from larm.testing.webs.named import fetched, serve
-from larm.testing.webs.table import SITES, TRAPS
 from tests.stories.crawls import run_crawl
+from tests.support.webs.named import fetched, serve
+from tests.support.webs.table import SITES, TRAPS
 
 PAGES, ARTICLES = 150, 150
 """Of a site, and in a trap. Sites are small here, as it should be quick. Of full size a gallery (25 chains of pages without a

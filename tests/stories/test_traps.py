@@ -12,11 +12,11 @@ from larm.monitor.reporter import note_sentences
 from larm.testing.replies import Reply, html
 from larm.testing.request_log import Request
 from larm.testing.web import SyntheticWeb
-from larm.testing.webs.mazes import deep_relative
-from larm.testing.webs.named import serve
-from larm.testing.webs.words import prose
 from tests.stories.crawls import Run, asked, config_of, lines, run_crawl, watch
 from tests.stories.processes import larm_says
+from tests.support.webs.mazes import deep_relative
+from tests.support.webs.named import serve
+from tests.support.webs.words import prose
 
 QUICK = {"frontier.delay": 0, "frontier.per_host": 4, "monitor.tick": "100ms"}
 

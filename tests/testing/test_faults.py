@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from larm.kit.disk.atomic import write_atomically
-from larm.testing.faults import FaultyDisk
+from tests.support.faults import FaultyDisk
 
 
 def write_all(folder: Path) -> None:

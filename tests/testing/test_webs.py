@@ -8,9 +8,9 @@ from html import unescape
 import pytest
 
 from larm.testing.web import SyntheticWeb
-from larm.testing.webs.follower import follow
-from larm.testing.webs.named import NamedWeb, Page, fetched, rendered, resolved, serve
-from larm.testing.webs.table import SITES, TRAPS, WEBS
+from tests.support.webs.follower import follow
+from tests.support.webs.named import NamedWeb, Page, fetched, rendered, resolved, serve
+from tests.support.webs.table import SITES, TRAPS, WEBS
 from tests.testing.client import Client
 
 SMALL, ARTICLES = 300, 30

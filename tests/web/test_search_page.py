@@ -11,9 +11,9 @@ from selectolax.lexbor import LexborHTMLParser
 from larm.archive.records import Records, gzip_member
 from larm.config import Serve
 from larm.kit.units import Seconds
-from larm.testing.webs.words import prose
 from tests.archive.exchanges import exchange
 from tests.stories.crawls import run_crawl
+from tests.support.webs.words import prose
 from tests.web.conftest import HOSTILE, Served, Start, crawled
 
 TEMPLATES = Path(__file__).parents[2] / "larm" / "web" / "templates"

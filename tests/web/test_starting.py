@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from larm.testing.faults import FaultyDisk
 from larm.web.starting import Starting
+from tests.support.faults import FaultyDisk
 from tests.web.conftest import Served, Start
 
 POPEN = subprocess.Popen

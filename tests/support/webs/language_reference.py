@@ -2,8 +2,8 @@
 
 import itertools
 
-from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page, finite
-from larm.testing.webs.words import hashed, prose, words
+from tests.support.webs.named import NOTHING, Answer, NamedWeb, Page, finite
+from tests.support.webs.words import hashed, prose, words
 
 _RUST = "API documentation. Settings. Help. Click or press 'S' to search, '?' for more options. Built with care."
 _OPS = """

@@ -1,7 +1,7 @@
 """Collections in an order: pictures and poems, of which each leads to the next."""
 
-from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page, finite
-from larm.testing.webs.words import hashed, words
+from tests.support.webs.named import NOTHING, Answer, NamedWeb, Page, finite
+from tests.support.webs.words import hashed, words
 
 
 def gallery(pages: int = 1_000) -> NamedWeb:

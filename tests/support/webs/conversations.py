@@ -1,7 +1,7 @@
 """Where people write: a forum, a mailing list, a blog. Much of it is short, and shown in several lists."""
 
-from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page, finite
-from larm.testing.webs.words import chance, hashed, name, prose, words
+from tests.support.webs.named import NOTHING, Answer, NamedWeb, Page, finite
+from tests.support.webs.words import chance, hashed, name, prose, words
 
 _FORUM = "Register. Log in. Search. Members. Powered by a forum. All times are UTC."
 

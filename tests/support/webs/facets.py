@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from larm.testing.webs.articles import Articles
-from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page
-from larm.testing.webs.words import hashed, words
+from tests.support.webs.articles import Articles
+from tests.support.webs.named import NOTHING, Answer, NamedWeb, Page
+from tests.support.webs.words import hashed, words
 
 _FACETS = {each: words(9, "facet", each) for each in ("brand", "color", "material", "price", "rating", "size")}
 _SHOWN = 20

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from larm.testing.webs.articles import Articles
-from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page
-from larm.testing.webs.words import chance, prose, words
+from tests.support.webs.articles import Articles
+from tests.support.webs.named import NOTHING, Answer, NamedWeb, Page
+from tests.support.webs.words import chance, prose, words
 
 _HOSTS = tuple(f"tar{number}.localhost" for number in range(4))
 

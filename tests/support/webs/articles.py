@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from larm.testing.webs.named import Answers, NamedWeb, Page
-from larm.testing.webs.words import chance, prose
+from tests.support.webs.named import Answers, NamedWeb, Page
+from tests.support.webs.words import chance, prose
 
 _FROM_START, _DEEP = 0.2, 0.2
 """Of the articles, so many are linked from the start page; so many only from pages of the trap some links away from it."""

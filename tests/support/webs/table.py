@@ -3,23 +3,23 @@
 from collections.abc import Callable
 from functools import partial
 
-from larm.testing.webs.calendars import calendar_path, calendar_query, calendar_thin
-from larm.testing.webs.catalogues import genealogy, own_words, parts, phone_directory, products, shop, stations
-from larm.testing.webs.chinese import chinese_site
-from larm.testing.webs.conversations import blog, forum, mailing_list
-from larm.testing.webs.echoes import logins, print_views, redirects
-from larm.testing.webs.facets import facets_path, facets_query
-from larm.testing.webs.language_reference import language_reference
-from larm.testing.webs.library_reference import library_reference
-from larm.testing.webs.lists import pagination, sort_orders
-from larm.testing.webs.manual_versions import manual_versions
-from larm.testing.webs.mazes import deep_relative, session_path, session_query, soft_404
-from larm.testing.webs.named import NamedWeb
-from larm.testing.webs.reported import REPORTED, reported
-from larm.testing.webs.repositories import one_path, repository
-from larm.testing.webs.sequences import gallery, poems
-from larm.testing.webs.tarpits import tarpit
-from larm.testing.webs.wikis import wiki
+from tests.support.webs.calendars import calendar_path, calendar_query, calendar_thin
+from tests.support.webs.catalogues import genealogy, own_words, parts, phone_directory, products, shop, stations
+from tests.support.webs.chinese import chinese_site
+from tests.support.webs.conversations import blog, forum, mailing_list
+from tests.support.webs.echoes import logins, print_views, redirects
+from tests.support.webs.facets import facets_path, facets_query
+from tests.support.webs.language_reference import language_reference
+from tests.support.webs.library_reference import library_reference
+from tests.support.webs.lists import pagination, sort_orders
+from tests.support.webs.manual_versions import manual_versions
+from tests.support.webs.mazes import deep_relative, session_path, session_query, soft_404
+from tests.support.webs.named import NamedWeb
+from tests.support.webs.reported import REPORTED, reported
+from tests.support.webs.repositories import one_path, repository
+from tests.support.webs.sequences import gallery, poems
+from tests.support.webs.tarpits import tarpit
+from tests.support.webs.wikis import wiki
 
 SITES: dict[str, Callable[..., NamedWeb]] = {
     "language": language_reference,

@@ -2,9 +2,9 @@
 
 from urllib.parse import quote
 
-from larm.testing.webs.articles import Articles
-from larm.testing.webs.named import NOTHING, Answer, Moved, NamedWeb, Page
-from larm.testing.webs.words import prose
+from tests.support.webs.articles import Articles
+from tests.support.webs.named import NOTHING, Answer, Moved, NamedWeb, Page
+from tests.support.webs.words import prose
 
 
 def print_views(articles: int = 150) -> NamedWeb:

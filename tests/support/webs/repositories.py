@@ -2,9 +2,9 @@
 
 from urllib.parse import parse_qsl
 
-from larm.testing.webs.articles import Articles
-from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page
-from larm.testing.webs.words import hashed, prose
+from tests.support.webs.articles import Articles
+from tests.support.webs.named import NOTHING, Answer, NamedWeb, Page
+from tests.support.webs.words import hashed, prose
 
 _VIEWS = ("history", "blame", "raw", "diff")
 

@@ -2,8 +2,8 @@
 
 from urllib.parse import quote
 
-from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page, finite
-from larm.testing.webs.words import chinese, hashed
+from tests.support.webs.named import NOTHING, Answer, NamedWeb, Page, finite
+from tests.support.webs.words import chinese, hashed
 
 
 def chinese_site(pages: int = 700) -> NamedWeb:

@@ -35,7 +35,7 @@ class LocalBus:
         address: str,
         kind: str,
         payload: bytes,
-        timeout: float,  # noqa: ARG002  nobody is waited for
+        timeout: float,
         on_answer: Callable[[bytes | None], object],
     ) -> None:
         """See `Bus`."""

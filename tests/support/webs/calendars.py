@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from larm.testing.webs.articles import Articles
-from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page
+from tests.support.webs.articles import Articles
+from tests.support.webs.named import NOTHING, Answer, NamedWeb, Page
 
 _FIRST = date(2026, 1, 1)
 _EVERY = 3

@@ -1,7 +1,7 @@
 """A wiki: articles that link each other, and a second view of each."""
 
-from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page, finite
-from larm.testing.webs.words import hashed, name, prose
+from tests.support.webs.named import NOTHING, Answer, NamedWeb, Page, finite
+from tests.support.webs.words import hashed, name, prose
 
 _LICENCE = "Content is available under a free licence."
 

@@ -1,7 +1,7 @@
 """The reference of a data library: a page for each method, most of whose text is that of all others; and a guide."""
 
-from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page, finite
-from larm.testing.webs.words import prose, words
+from tests.support.webs.named import NOTHING, Answer, NamedWeb, Page, finite
+from tests.support.webs.words import prose, words
 
 
 def library_reference(pages: int = 2_600) -> NamedWeb:

@@ -1,7 +1,7 @@
 """Catalogues and registers: many pages after one pattern, with little text that is their own, or hardly more than numbers."""
 
-from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page, finite
-from larm.testing.webs.words import chance, hashed, name, prose, words
+from tests.support.webs.named import NOTHING, Answer, NamedWeb, Page, finite
+from tests.support.webs.words import chance, hashed, name, prose, words
 
 _TERMS = prose(60, "terms and conditions")
 _MATERIALS = ["zinc", "steel", "brass", "nylon"]

@@ -6,9 +6,9 @@ its forms with hardly any text, and leads to ten further ones.
 
 import re
 
-from larm.testing.webs.articles import Articles
-from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page
-from larm.testing.webs.words import chance, hashed
+from tests.support.webs.articles import Articles
+from tests.support.webs.named import NOTHING, Answer, NamedWeb, Page
+from tests.support.webs.words import chance, hashed
 
 REPORTED = {
     "forum": [

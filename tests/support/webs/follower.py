@@ -3,7 +3,7 @@
 from collections import deque
 from dataclasses import dataclass
 
-from larm.testing.webs.named import NamedWeb, Page, host_of, resolved
+from tests.support.webs.named import NamedWeb, Page, host_of, resolved
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 import itertools
 from functools import cache
 
-from larm.testing.webs.named import NOTHING, Answer, NamedWeb, Page, finite
-from larm.testing.webs.words import hashed, prose, words
+from tests.support.webs.named import NOTHING, Answer, NamedWeb, Page, finite
+from tests.support.webs.words import hashed, prose, words
 
 
 def manual_versions(pages: int = 1_057) -> NamedWeb:

@@ -1,0 +1,1 @@
+"""What tests share: generated webs, broken disks, a bus within a process."""
