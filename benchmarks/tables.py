@@ -57,7 +57,7 @@ def aliases(folder: Path) -> Steps:
 
 def pages(folder: Path) -> Steps:
     """As `larm.recrawl.page_book` uses its table."""
-    table, generations = RecordTable(folder / "pages.db", parts=True), iter(range(1, 1 << 30))
+    table, generations = RecordTable(folder / "pages.db"), iter(range(1, 1 << 30))
     return lambda keys: table.write_parts(
         next(generations), [(key, bytes(_BYTES), 1 + key % _HOSTS) for key in sorted(keys)]
     ), int

@@ -72,7 +72,7 @@ def test_in_the_directory_itself_they_stay_as_they_are_written(places: tuple[Pat
     assert found.serve.certificate == f"{elsewhere}/cert.pem"  # which a server opens from the working directory
 
 
-def test_what_earlier_versions_found_in_the_directory_is_found(places: tuple[Path, Path]) -> None:
+def test_file_that_is_only_in_the_directory_of_the_crawl_is_found(places: tuple[Path, Path]) -> None:
     directory, elsewhere = places
     (directory / "rules").write_text("")
     assert effective(directory, elsewhere / "config.yaml", ()).urls.host_resolver == "rules"

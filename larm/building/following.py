@@ -17,9 +17,6 @@ from larm.frontier.checkpoint import Following, Header
 
 _LATER = frozenset(("visited", "robots", "traps", LengthFilter.name))
 """Filters that keep what they drop, or ask again; and the one of which the limit is noted."""
-_ALWAYS = frozenset(("hidden", "include", "exclude"))
-"""Settings of files that are in every digest; one that came later is in it where it is used, so that directories of earlier
-versions are not read again for its sake."""
 READ_ANEW = "pages were read by several"
 """In place of the digest."""
 
@@ -32,12 +29,11 @@ def following_of(settings: Config, scope: Scope | None) -> Following:
         str(scope) if isinstance(scope, ScopeFilter) else "",
         sorted(repr(region) for region in regions if region.start == region.address),  # the others follow from redirects
         [name for name in filters.order if name not in _LATER],
-        msgspec.structs.replace(filters.known_paths, prefixes=tuple(map(_as_before, filters.known_paths.prefixes))),
+        filters.known_paths,
         filters.own,
-        {name: value for name, value in msgspec.to_builtins(settings.files).items() if value or name in _ALWAYS},
+        settings.files,
         [processing.follow_embedded, processing.srcset, processing.nofollow, processing.strict_sitemaps],
-        *([] if settings.urls.folder_pages else ["folder_pages"]),
-        *(() if settings.robots.sitemaps or scope is None else ("no sitemaps",)),  # not in the digests of earlier versions
+        [settings.urls.folder_pages, settings.robots.sitemaps or scope is None],
     ]
     depth = settings.crawl.max_depth
     return Following(
@@ -47,18 +43,9 @@ def following_of(settings: Config, scope: Scope | None) -> Following:
     )
 
 
-def _as_before(prefix: str) -> str:
-    """The default of earlier versions had no end: for links to ``/robots.txt.html`` and the like no crawl is read again."""
-    return "/robots.txt" if prefix == "/robots.txt$" else prefix
-
-
-def has_changed(header: Header | None, now: Following, restrict_to: str) -> bool:
-    """Whether pages of earlier runs may have links that only this one follows. An earlier larm noted the expression alone."""
-    if header is None:
-        return False
-    before = header.following
-    if before is None:
-        return header.restrict_to != restrict_to
+def has_changed(header: Header | None, now: Following) -> bool:
+    """Return True if pages of earlier runs may have links that only this run follows."""
+    before = header.following if header else now
     return before.by != now.by or before.length < now.length or before.depth < now.depth
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from larm.building.marker import Marker
+from larm.building.form import Marker
 from larm.building.readers import normalizer_of
 from larm.building.sealing import Sealing
 from larm.building.state import JOURNAL, LOGS, QUEUES, State, Undo, close_all, without_removed

@@ -15,18 +15,16 @@ import msgspec
 
 from larm.archive.names import FOLDER as WARC
 from larm.archive.names import OURS
+from larm.building.form import FORM, MARKER, Marker, read_marker, refuse_other_form
 from larm.building.state import ANCHORS, GRAPH, INDEX, LOGS, QUEUES, VISITED
 from larm.control.address import SOCKET
 from larm.errors import StorageError, UsageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.block_store import DATABASE
-from larm.kit.disk.disk_failure import disk_failure
 from larm.kit.disk.files import is_there
 from larm.kit.disk.lock import FILE_NAME
 
-MARKER, STATS = "larm.json", "stats.json"
-FORM = 2
-"""Of all that lies in a directory. Rises when a larm from before the change could not go on with it, and would not notice."""
+STATS = "stats.json"
 
 _FOLDERS = tuple(f"{name}{end}" for name in (QUEUES, INDEX, GRAPH, ANCHORS) for end in ("", ".new", ".old"))
 """The last two are of a process that was killed."""
@@ -45,19 +43,6 @@ _SHARED = {LOGS: _LOGS, WARC: OURS}
 """Folders in which a user may have files, and which ones are larm's."""
 
 
-class Marker(msgspec.Struct, frozen=True):
-    """What stands in the file."""
-
-    form: int
-    larm: str
-    """The version that wrote it."""
-    saved: bool = False
-    """There was a checkpoint: whatever the crawl has is lost without its memory."""
-    others: tuple[str, ...] = ()
-    """Logs in ``logs/`` that were there before larm was."""
-    about: str = "This directory is a crawl of larm's. Without this file larm takes what is in it for somebody else's."
-
-
 def refuse_own(output: Path) -> None:
     """Raise UsageError if this path, to which a command is to write, belongs to larm's part of a crawl's directory."""
     path = output.resolve()
@@ -66,17 +51,6 @@ def refuse_own(output: Path) -> None:
         ours = _SHARED.get(name) if more else None
         if name in OWN and (ours is None or ours.fullmatch(more[0])) and (folder / MARKER).is_file():
             raise UsageError(f"--output {output}: this belongs to a crawl, and would be replaced; name another file")
-
-
-def read_marker(directory: Path) -> Marker | None:
-    """None where there is none, or none that can be read. Raises StorageError."""
-    path = directory / MARKER
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Marker)
-    except (FileNotFoundError, NotADirectoryError, msgspec.MsgspecError, UnicodeDecodeError):
-        return None
-    except OSError as error:
-        raise disk_failure(path, error) from error
 
 
 def set_marker(directory: Path, larm: str, *, saved: bool) -> Marker:
@@ -91,14 +65,14 @@ def set_marker(directory: Path, larm: str, *, saved: bool) -> Marker:
 
 def is_crawl(directory: Path) -> bool:
     """Whether larm has crawled there, or begun to. Raises StorageError."""
-    return is_there(directory / MARKER) or _is_earlier(directory)
+    return is_there(directory / MARKER) or _has_memory(directory)
 
 
 def permit(directory: Path, *, fresh: bool = False) -> bool:
     """Whether a crawl is there. Raises StorageError for one that can't be continued, and for files that are not larm's."""
     marker = read_marker(directory)
     if marker is None:
-        if _is_earlier(directory):
+        if _has_memory(directory):
             return True
         for path in _in_the_way(directory):
             raise StorageError(
@@ -108,11 +82,7 @@ def permit(directory: Path, *, fresh: bool = False) -> bool:
         return False
     if fresh:
         return True
-    if marker.form > FORM:
-        raise StorageError(
-            f"{directory / MARKER}: larm {marker.larm} made this directory, in form {marker.form}; this one knows forms up to"
-            f" {FORM}; use that larm, or start over with --fresh"
-        )
+    refuse_other_form(directory)
     if marker.saved:
         _refuse_without_memory(directory)
     return True
@@ -149,8 +119,8 @@ def forget(directory: Path, logs: Iterable[str]) -> None:
         raise StorageError(f"{error.filename}: can't be removed for --fresh: {error.strerror}") from error
 
 
-def _is_earlier(directory: Path) -> bool:
-    """A crawl of a larm that made no markers: nobody else has such files. They may be damaged."""
+def _has_memory(directory: Path) -> bool:
+    """Return True if this is a crawl, whose marker may be lost or damaged: only larm makes such files."""
     return any((directory / QUEUES / name).is_file() for name in (DATABASE, VISITED))
 
 
@@ -184,7 +154,7 @@ def is_log_of_larm(name: str) -> bool:
 
 def _others(directory: Path) -> tuple[str, ...]:
     """Logs that only a filter of the user's could write to, when larm comes to a directory."""
-    if _is_earlier(directory):
+    if _has_memory(directory):
         return ()
     with suppress(OSError):
         found = [file for file in (directory / LOGS).glob("*.log") if file.is_dir() or file.stat().st_size]

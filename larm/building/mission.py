@@ -139,6 +139,5 @@ def limits_of(settings: Config) -> dict[str, int]:
         cuts.PROCESSES: documents.processes,
         cuts.LINKS: settings.processing.links,
         cuts.EFFORT: settings.processing.effort,
-        cuts.PROCESSOR: 1,
-        cuts.READER: 1,  # more than when it was noted, as 0
+        cuts.PROCESSOR: 1,  # more than when it was noted, as 0
     }

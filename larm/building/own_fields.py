@@ -1,25 +1,13 @@
 """Fields of documents, as ``sites`` and ``storage.index.fields`` in config.yaml have them. Called on the main thread."""
 
-from pathlib import Path
-
-from larm.building.state import INDEX
 from larm.config import Config, PageRules
 from larm.errors import ConfigError
-from larm.index import fields
-from larm.index.schema import later_fields
 from larm.model.own_fields import is_field_name
 
 
 def page_rules(settings: Config) -> dict[str, tuple[PageRules, ...]]:
     """Those of all sites that have any."""
     return {name: site.pages for name, site in settings.sites.items() if site.pages}
-
-
-def about_fields(settings: Config, directory: Path) -> list[str]:
-    """What a person should know of them before a run. Raises StorageError."""
-    if not field_names(settings) or fields.OWN in later_fields(directory / INDEX):
-        return []
-    return ["fields are not shown with results: the index was made by a larm that had none; 'larm reindex' makes it anew"]
 
 
 def field_names(settings: Config) -> list[str]:

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import msgspec
 
+from larm.building.form import refuse_other_form
 from larm.config import Config
 from larm.errors import ConfigError, LarmError, StorageError, UsageError
 from larm.frontier.checkpoint import CheckpointFile, Header
-from larm.index.integrity import check_fields
 from larm.kit.disk import letter_box
 from larm.kit.disk.block_store import DATABASE, BlockStore
 from larm.kit.disk.database import check_database
@@ -47,6 +47,7 @@ class State(msgspec.Struct, frozen=True):
 
 def open_state(settings: Config, directory: Path, undo: Undo, *, read_only: bool = False) -> State:
     """Open it, or make it; changes nothing of what is there. ``read_only``: makes nothing either. Raises StorageError."""
+    refuse_other_form(directory)
     store = BlockStore(directory / QUEUES, read_only=read_only)
     undo.append(store.close)
     seen = DiskSeenSet(directory / QUEUES / VISITED, settings.filters.visited.recent, read_only=read_only)
@@ -60,6 +61,7 @@ def last_header(directory: Path) -> Header | None:
     """The last checkpoint of a directory, whoever uses it; None: there is none. Raises StorageError."""
     if not is_there(directory / QUEUES / DATABASE):
         return None
+    refuse_other_form(directory)
     with closing(BlockStore(directory / QUEUES, read_only=True)) as store:
         found = CheckpointFile(store).read()
     return None if found is None else found[0]
@@ -144,8 +146,6 @@ def check_folders(header: Header, directory: Path) -> None:
         anew = "'larm reindex' makes it anew from the stored pages, then the same command goes on"
         advice = anew if position.get("aliases") else "put the folder back as it was, or start over with --fresh"
         raise StorageError(f"{index}: it was removed, or its meta.json was; {advice}")
-    if position.get("generation"):
-        check_fields(index)
 
 
 def without_removed(header: Header | None, directory: Path) -> tuple[Header | None, list[str]]:

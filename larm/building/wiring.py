@@ -22,7 +22,6 @@ from larm.building.marker import forget, permit, refuse_to_begin, set_marker
 from larm.building.mission import Mission, limits_of, mission_of, notes_of, storages_apart
 from larm.building.named_parts import check, traps_are_told, wants_text
 from larm.building.observers import observers_of
-from larm.building.own_fields import about_fields
 from larm.building.readers import Processors, air_of, memory_budget
 from larm.building.reading import reading_of
 from larm.building.recrawl import recrawl_of
@@ -129,7 +128,7 @@ def build_crawl(
         state, retained = with_retention(settings, directory, state, clock)
         marker = set_marker(directory, VERSION, saved=state.header is not None)
         ground = ground_of(settings, directory, state, marker, clock, undo, sealing)
-        ground.notes.extend([*retained, *about_fields(settings, directory)])
+        ground.notes.extend(retained)
         return _assemble(ground, lock, ahead)
     except BaseException:
         close_all(undo)
@@ -164,7 +163,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, ahead: HelperProcess | None) 
     scope = scope_of(settings, ground.normalizer, header, notes.append) if catalogue is None else None
     node = _node(ground, mission, steering)
     following = following_of(settings, scope)
-    others = has_changed(header, following, settings.crawl.restrict_to)
+    others = has_changed(header, following)
     frontier = frontier_of(
         ground,
         mission,

@@ -120,7 +120,7 @@ def search(
     filetype:pdf         also lang:de, before:2024-05, after:2024
     link:URL             pages that link to URL; info:URL the page itself
     """
-    from larm.building.marker import MARKER
+    from larm.building.form import MARKER
     from larm.kit.disk.files import is_there
     from larm.model.findings import Asked
 

@@ -24,9 +24,11 @@ _STALE = 60.0
 @with_call
 def stats(call: Call, /, *, directory: Path, raw: bool) -> None:
     """Numbers of this directory's crawl."""
+    from larm.building.form import refuse_other_form
     from larm.kit.clock import SystemClock
     from larm.kit.disk.lock import is_held
 
+    refuse_other_form(directory)
     report = read_stats(directory)
     if raw:
         click.echo(as_json(report))

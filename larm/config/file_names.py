@@ -2,7 +2,7 @@
 
 A relative name is meant from where it stands: beside the file that has it, or, given by an option or the environment, in the
 working directory. Parts of larm look from the crawl's directory (or, as its server, from the working directory), so a name
-that stands elsewhere is made whole here. Earlier versions looked from there alone; what is only there is still found.
+that stands elsewhere is made whole here. A file that is only there is found as well.
 """
 
 import re

@@ -41,11 +41,6 @@ _TOGETHER, _MOST = 64, 4_000_000
 """Visits, and bytes of them, looked at together: each call of SQLite costs milliseconds beside busy threads."""
 
 
-_RULE = 2
-"""By which the table was made. Until the first one, pages that were nearly the same were aliases; their texts were compared
-by the first 20,000 characters."""
-
-
 EXACT, NEAR, CANONICAL, PROMOTED = (f"duplicates/{each}" for each in ("exact", "near", "canonical", "promoted"))
 """Counters: pages that became aliases, by the reason, or are nearly the same as another; aliases that are none any more."""
 
@@ -68,7 +63,7 @@ class Aliases:
         self._table: TwinTable | None = None
         self._held: list[Visit] = []
         self._cost = 0
-        self._released: Callable[[AliasRow, AliasRow], bool] | None = None
+        self._releases = False
 
     def open(self, position: Mapping[str, Any] | None) -> None:
         """Begin anew, or go on at what `commit` returned. Raises StorageError."""
@@ -78,10 +73,7 @@ class Aliases:
         if position or self._settings.merge:
             self._table = TwinTable(self._path)
             self._table.open_at(int(position["generation"]) if position else 0)
-        if position and not self._settings.merge:
-            self._released = lambda _row, _lead: True
-        elif position and position.get("rule") != _RULE:
-            self._released = lambda row, lead: not same_text(row, lead)
+        self._releases = bool(position) and not self._settings.merge
 
     def settle(self, visits: Sequence[Visit]) -> list[Visit]:
         """What the index is to do: visits that are to be indexed, and visits that are ``gone`` for what is to be removed.
@@ -96,8 +88,9 @@ class Aliases:
     def rest(self) -> list[Visit]:
         """As `settle`, of what was held back."""
         visits, self._held, self._cost = self._held, [], 0
-        freed = self._release() if self._released else []
-        return [*freed, *(self._settle(visits) if self._settings.merge else visits)]
+        if self._settings.merge:
+            return self._settle(visits)
+        return [*(self._release() if self._releases else ()), *visits]
 
     def _settle(self, visits: Sequence[Visit]) -> list[Visit]:
         pages = [visit for visit in visits if visit.document is not None and visit.url is not None]
@@ -159,7 +152,7 @@ class Aliases:
     def commit(self) -> Mapping[str, Any]:
         """Make it durable; the position is for `open`, and empty where there is no table. Raises StorageError."""
         if self._settings.merge:
-            return {"generation": self._open_table().commit(), "rule": _RULE}
+            return {"generation": self._open_table().commit()}
         if self._table is not None:
             self._table.commit()
         return {}
@@ -284,26 +277,18 @@ class Aliases:
             self._gather(row.key, out)
 
     def _release(self) -> list[Visit]:
-        """Aliases that by the settings, or the rule, of now are none: the index is to have them. Once, after `open`."""
+        """Return all aliases, which are none where nothing is merged: the index is to have them. Once, after `open`."""
         out: list[Visit] = []
-        table, released, self._released, first = self._open_table(), self._released, None, -1
-        while released is not None and (leads := table.leads(first)):
+        table, self._releases, first = self._open_table(), False, -1
+        while leads := table.leads(first):
             first = leads[-1]
             for lead in leads:
-                led = decode_row(table.get_many([lead])[lead].data)
                 after = -1
                 while followers := table.followers(lead, after):
                     after = followers[-1].key
-                    for row in [row for row in (decode_row(each.data) for each in followers) if released(row, led)]:
-                        visit = unpack(row.visit)
-                        if visit.document is None or not self._settings.merge:
-                            self._count(PROMOTED, 1)
-                            out.append(visit)
-                            continue
-                        [made] = fingerprints([own_text(visit.url, visit.document.raw_text)], new_memory(1))
-                        self._enter_anew(visit, _row(visit, visit.document, made), out)
-        if not self._settings.merge:
-            table.clear()
+                    out += [unpack(decode_row(each.data).visit) for each in followers]
+        self._count(PROMOTED, len(out))
+        table.clear()
         return out
 
     def _gather(self, key: int, out: list[Visit]) -> None:

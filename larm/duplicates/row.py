@@ -29,9 +29,9 @@ class AliasRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     visit: bytes = b""
     """Of an alias, and of what may become one, `pack`: to be indexed when it takes over."""
     features: int = 0
-    """Of the main text; 0: none, or of an earlier larm."""
+    """Number of those of the main text."""
     letter: int = 0
-    """`letter_hash`; 0: of an earlier larm."""
+    """`letter_hash`."""
     group: int = 0
     """``digest`` of the page that this one is nearly the same as, though it leads; 0: of none. Both are one search result."""
     head: int = 0
@@ -45,10 +45,9 @@ class AliasRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 def same_text(row: AliasRow, other: AliasRow) -> bool:
     """They say the same to the letter. To ``digest``, by which they are found, ``==`` and ``!=``, or ``1 23`` and ``12 3``, are
-    the same; it is what an earlier larm has of a page, with the sketch."""
-    sketched = row.sketch == other.sketch or not (row.sketch and other.sketch)
-    spelled = row.letter == other.letter or not (row.letter and other.letter)
-    return row.digest == other.digest != 0 and row.title == other.title and sketched and spelled
+    the same."""
+    same = (row.title, row.letter, row.sketch) == (other.title, other.letter, other.sketch)
+    return row.digest == other.digest != 0 and same
 
 
 def letter_hash(*texts: str) -> int:

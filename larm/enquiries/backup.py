@@ -19,7 +19,8 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from larm.building.marker import FOLDERS, MARKER, STATS
+from larm.building.form import MARKER
+from larm.building.marker import FOLDERS, STATS
 from larm.building.state import LOGS as LOGS_FOLDER
 from larm.building.state import last_header, refuse_without_crawl
 from larm.config import CONFIG_FILE, Config, load

@@ -165,9 +165,8 @@ def let_back(settings: Config, directory: Path, words: Sequence[str]) -> None:
         if part.pending:
             raise UsageError("what is to be forgotten is not gone yet: 'larm forget' completes it")
         left = tuple(item for item in part.items if item.said not in words)
-        if header.following is not None:  # pages that lead there are read whole then
-            header = msgspec.structs.replace(header, following=msgspec.structs.replace(header.following, by=READ_ANEW))
-        _amended(state, header, ForgottenPart(left))
+        following = msgspec.structs.replace(header.following, by=READ_ANEW)  # pages that lead there are read whole then
+        _amended(state, msgspec.structs.replace(header, following=following), ForgottenPart(left))
 
 
 def _address(word: str) -> str:
@@ -190,7 +189,7 @@ def _opened(settings: Config, directory: Path, undo: Undo) -> tuple[State, Heade
     header = state.header or known_header(directory)
     check_folders(header, directory)
     if index_exists(directory / INDEX):
-        open_index(directory / INDEX)  # one of another larm is refused before anything is changed
+        open_index(directory / INDEX)  # one that can't be used is refused before anything is changed
     recover(state, directory, seal)
     return state, header
 

@@ -94,8 +94,6 @@ class _Known:
                 continue
             if row.last.moved or row.last.why or row.last.status >= 400:
                 self.troubles[key] = row.last
-            elif not row.stored:  # an earlier larm did not note what came of it
-                self.troubles[key] = Answer(row.gone or row.forgotten, why="it was asked for, in vain")
 
     def __contains__(self, key: int) -> bool:
         place = bisect_left(self._asked, key)

@@ -63,7 +63,7 @@ class StoredPages:
         for entry in self._log.latest() if self._revisited else self._log:
             try:
                 url = self.normalizer.parse(entry.url)
-            except BadUrl:  # of an earlier larm
+            except BadUrl:  # the log is damaged, or the rules of hosts are others now
                 continue
             row = self._row(url)
             if row is None or row.stored:
@@ -77,7 +77,7 @@ class StoredPages:
         """What a page asks of crawlers, as an X-Robots-Tag says it, as far as is known."""
         try:
             row = self._row(self.normalizer.parse(entry.url))
-        except BadUrl:  # of an earlier larm
+        except BadUrl:  # the log is damaged, or the rules of hosts are others now
             return ""
         return "" if row is None else ", ".join(filter(None, ("" if row.index else "noindex", row.asks)))
 

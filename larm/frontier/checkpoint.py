@@ -21,10 +21,6 @@ from larm.frontier.saved_host import HostCut
 from larm.frontier.standing import Standing, decode_standing
 from larm.kit.disk.block_store import BlockStore
 
-FORMAT, OLDEST = 5, 2
-"""Rises when a stored state can't be read as before: 2 knew no mail of hosts, 3 no marks of what of it was taken, 4 no messages
-that zstd packed."""
-
 _HEADER, _FRESH, _STANDING = "crawl", "seen-delta", "standing"
 
 
@@ -52,6 +48,7 @@ class Header(msgspec.Struct, frozen=True):
     """Hosts of the start URLs, where they are the scope."""
     restrict_to: str
     start_urls: list[str]
+    following: Following
     epoch: int = 0
     """Of the store: blocks that were written in it or later are not part of this checkpoint."""
     hosts: int = 0
@@ -65,9 +62,6 @@ class Header(msgspec.Struct, frozen=True):
     """Storages that have not been given all pages, as they were left out of a run or came later; a revisit mends that."""
     met: dict[str, list[str]] = {}
     """Start hosts, by name, with the private addresses where they were met first; none of these: on the web."""
-    format: int = OLDEST
-    following: Following | None = None
-    """None: an earlier larm did not note it."""
     log_turns: dict[str, int] = {}
     """How often a log has begun anew, where it has."""
     parts: dict[str, Any] = {}
@@ -126,15 +120,9 @@ class CheckpointFile:
         if data is None:
             return None
         try:
-            version = msgspec.msgpack.decode(data)["format"]
-            if not OLDEST <= version <= FORMAT:
-                raise StorageError(
-                    f"{self.store}: the crawl's state has format {version}, this larm reads {FORMAT}; "
-                    "use the larm that wrote it, or start over with --fresh"
-                )
             header = msgspec.msgpack.decode(data, type=Header)
             header.incoming.state()  # so that damage is found here
-        except (msgspec.MsgspecError, UnicodeDecodeError, TypeError, KeyError) as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise StorageError(f"{self.store}: the crawl's state is damaged ({error}); start over with --fresh") from error
         return header, self.store.get(_FRESH) or b""
 

@@ -21,7 +21,7 @@ from larm.kit.disk.caching_queue import QueueState
 from larm.model.message import URLMessage, decode_messages, encode_messages
 
 FORMAT = 1
-"""Rises when an older larm can't read it."""
+"""Rises when parts can't be read as before."""
 MESSAGES, ROWS = 500, 500
 """In a part: some 100 KB."""
 QUEUE, PARKED = 0, 1
@@ -71,7 +71,7 @@ _decoder: msgspec.msgpack.Decoder[AnyPart] = msgspec.msgpack.Decoder(AnyPart)
 
 
 def decode_part(data: bytes) -> AnyPart:
-    """Looks at all of it, as it may come from anybody. Raises UsageError for what is no part, or of a later larm."""
+    """Looks at all of it, as it may come from anybody. Raises UsageError for what is no part, or is of another form."""
     try:
         part: AnyPart = _decoder.decode(data)
         if isinstance(part, Begin):

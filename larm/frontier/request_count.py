@@ -28,9 +28,9 @@ class RequestCount:
 
     def __init__(self, saved: Sequence[tuple[float, int]] = ()) -> None:
         """``saved``: as `state` has it, or nothing."""
-        rest = len(PERIODS) - len(saved)  # of an earlier form, or all
-        self._over = [*(over for over, _ in saved), *[0.0] * rest]
-        self._made = [*(made for _, made in saved), *[0] * rest]
+        saved = saved or [(0.0, 0)] * len(PERIODS)
+        self._over = [over for over, _ in saved]
+        self._made = [made for _, made in saved]
 
     def add(self, now: float) -> None:
         """A request begins."""

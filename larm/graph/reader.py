@@ -18,8 +18,6 @@ from larm.graph.block import read_block
 from larm.graph.files import JOURNAL, LOCATION_BITS, SNAPSHOT
 from larm.graph.snapshot import Snapshot
 
-_MARKS = "marks"
-"""Of the texts of each node; in snapshots of earlier versions there are none."""
 _KNOWN = 100_000
 """Texts that are remembered: some 10 MB."""
 _MANY = 5_000
@@ -111,16 +109,11 @@ class GraphReader:
             if texts:
                 yield nodes[node], texts
 
-    def changed_texts(self, before: GraphReader, limit: int) -> Iterator[tuple[int, list[str]]] | None:
-        """As `all_texts`, of those pages that had others ``before``, an earlier snapshot; [] for one that has none any more.
-
-        None: it is of an earlier version, and nobody knows.
-        """
-        if not before._snapshot.has(_MARKS):
-            return None
+    def changed_texts(self, before: GraphReader, limit: int) -> Iterator[tuple[int, list[str]]]:
+        """As `all_texts`, of those pages that had others ``before``, an earlier snapshot; [] for one that has none any more."""
         from larm.graph.columns import changed  # numpy: for who writes graphs
 
-        columns = (("nodes", "Q"), (_MARKS, "Q"), ("locations", "Q"))
+        columns = (("nodes", "Q"), ("marks", "Q"), ("locations", "Q"))
         old, new = ([each._snapshot.array(*column) for column in columns] for each in (before, self))
         found = changed(old, new)
         return zip(found, self._texts_of((self._node(page, moved=False) for page in found), limit), strict=True)

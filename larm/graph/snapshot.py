@@ -1,7 +1,7 @@
 """Snapshot: named arrays in one file, written as a whole and then only read.
 
 `larm.graph.refresh` makes one from the journal, and can make it again; the reader maps it. So it is in the byte order of the
-machine, and one that is damaged or of another version is refused, not repaired. The list of the arrays stands at the end, each
+machine, and one that is damaged or of another order is refused, not repaired. The list of the arrays stands at the end, each
 with its CRC-32, which is checked when the array is first used.
 """
 
@@ -20,8 +20,6 @@ from larm.kit.disk.atomic import open_beside
 from larm.kit.disk.disk_failure import disk_failure, disk_failures
 from larm.kit.disk.files import sync_directory
 
-FORMAT = 1
-"""Rises when the arrays mean something else."""
 _TAIL = struct.Struct("<II4s")
 """Length of the list, its CRC-32, magic."""
 _MAGIC = b"LGS1"
@@ -39,7 +37,6 @@ class Section(msgspec.Struct, frozen=True, array_like=True):
 class Contents(msgspec.Struct, frozen=True):
     """What stands at the end of the file."""
 
-    format: int
     byte_order: str
     figures: dict[str, int]
     sections: dict[str, Section]
@@ -81,7 +78,7 @@ class SnapshotWriter:
         """Put the file in the place of the last one."""
         with disk_failures(self._path):
             self._end()
-            contents = msgspec.msgpack.encode(Contents(FORMAT, sys.byteorder, figures, self._sections))
+            contents = msgspec.msgpack.encode(Contents(sys.byteorder, figures, self._sections))
             self._file.write(contents + _TAIL.pack(len(contents), zlib.crc32(contents), _MAGIC))
             self._file.flush()
             os.fsync(self._file.fileno())
@@ -124,8 +121,8 @@ class Snapshot:
         except ValueError as error:  # an empty file
             raise StorageError(f"{path}: {_BROKEN}") from error
         contents = self._contents()
-        if contents.format != FORMAT or contents.byte_order != sys.byteorder:
-            raise StorageError(f"{path}: it was made by another version of larm; the next run makes it again")
+        if contents.byte_order != sys.byteorder:
+            raise StorageError(f"{path}: it was made on a machine of another kind; the next run makes it again")
         self.figures = contents.figures
         self._sections = contents.sections
         # written by any thread, which at worst does it twice
@@ -135,10 +132,6 @@ class Snapshot:
         """Look at all arrays, 1 GB a second. Raises StorageError where one is damaged."""
         for name in self._sections:
             self._check(name, "B")
-
-    def has(self, name: str) -> bool:
-        """Whether there is such an array; in those of earlier versions there may be none."""
-        return name in self._sections
 
     def array(self, name: str, kind: str = "B") -> memoryview:
         """An array as numbers of the type ``kind`` (as in the module ``array``). Raises StorageError."""

@@ -70,7 +70,7 @@ def write_anchors(path: Path, pages: Pages, generation: int = 0, progress: Progr
 def renew_anchors(path: Path, changes: Iterable[tuple[int, Sequence[str]]], generation: int, progress: Progress) -> bool:
     """Bring the index in ``path`` up to date, in one commit: ``changes`` are pages with all texts of links to each.
 
-    False: it is to be made anew, as it is of an earlier version, or most of it is of texts that are no more. Who is ended
+    False: it is to be made anew, as most of it is of texts that are no more. Who is ended
     leaves the index without the mark of this ``generation``. Raises StorageError.
     """
     if not _can_change(path):
@@ -93,8 +93,7 @@ def renew_anchors(path: Path, changes: Iterable[tuple[int, Sequence[str]]], gene
 def _can_change(path: Path) -> bool:
     meta = json.loads((path / META).read_text())
     sizes = [(each["max_doc"], (each["deletes"] or {}).get("num_deleted_docs", 0)) for each in meta["segments"]]
-    indexed = any(field["name"] == PAGE and field["options"]["indexed"] for field in meta["schema"])
-    return indexed and 2 * sum(gone for _, gone in sizes) <= sum(size for size, _ in sizes)
+    return bool(2 * sum(gone for _, gone in sizes) <= sum(size for size, _ in sizes))
 
 
 def _add(writer: tantivy.IndexWriter, words: AnyScript, page: int, texts: Iterable[str]) -> None:
@@ -184,13 +183,10 @@ def opened(path: Path) -> tantivy.Index:
 
 
 def _index(path: Path) -> tantivy.Index:
-    if (path / META).exists():  # of an earlier version, perhaps
-        index = tantivy.Index.open(str(path))
-    else:
-        builder = tantivy.SchemaBuilder()
-        builder.add_unsigned_field(PAGE, fast=True, indexed=True)
-        builder.add_text_field(TEXT, tokenizer_name=WORDS)  # by way of AnyScript
-        index = tantivy.Index(builder.build(), path=str(path))
+    builder = tantivy.SchemaBuilder()
+    builder.add_unsigned_field(PAGE, fast=True, indexed=True)
+    builder.add_text_field(TEXT, tokenizer_name=WORDS)  # by way of AnyScript
+    index = tantivy.Index(builder.build(), path=str(path))
     index.register_tokenizer(WORDS, new_analyzer(WORDS))
     index.config_reader("manual")
     return index

@@ -7,11 +7,10 @@ from types import TracebackType
 from larm.errors import LarmError, StorageError
 from larm.kit.deadline import OutOfTimeError
 
-OTHER_VERSION = "another version of larm made this index; 'larm reindex' makes it anew from the stored pages"
 _OTHER = "schema does not match"
 _FULL = "the disk is full; make room and run the same command again"
 _ADVICE = (
-    (_OTHER, OTHER_VERSION),
+    (_OTHER, "another version of larm made this index; 'larm reindex' makes it anew from the stored pages"),
     ("LockBusy", "another process writes to this index; end that one first"),
     ("Read-only file system", "it can't be opened or written; check the path, its owner and its permissions"),
     ("Permission denied", "it can't be opened or written; check the path, its owner and its permissions"),

@@ -25,9 +25,5 @@ DIGEST = "digest"  # of what a reader sees; 0: nothing
 QUOTE = "quote"  # at most so many characters may be shown; not there: any number
 GENERATION = "generation"  # number of the commit that brought the document; for recovery
 
-ALL = frozenset({value for name, value in globals().items() if name.isupper()})
-"""Those that an index must have."""
 OWN = "own"  # fields of the user's, see own_fields.py
 SECTIONS = "sections"  # headings of the main text that have an address of their own, see sections.py
-LATER = (OWN, SECTIONS)
-"""Those without which an index of an earlier larm does; all of them are stored alone."""

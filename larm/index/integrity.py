@@ -11,8 +11,6 @@ from pathlib import Path
 import msgspec
 
 from larm.errors import StorageError
-from larm.index import fields
-from larm.index.failure import OTHER_VERSION
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.seal import NO_SEAL, Seal
 
@@ -45,19 +43,12 @@ class Segment(msgspec.Struct):
     deletes: Deletes | None = None
 
 
-class Field(msgspec.Struct):
-    """A field of an index."""
-
-    name: str
-
-
 class Meta(msgspec.Struct):
     """One commit, as tantivy describes it."""
 
     segments: list[Segment]
     opstamp: int
     """Rises with each commit; a merge leaves it as it is."""
-    schema: list[Field]
 
 
 def check_files(path: Path, seal: Seal = NO_SEAL) -> None:
@@ -70,12 +61,6 @@ def check_files(path: Path, seal: Seal = NO_SEAL) -> None:
             )
         if not seal.holds(path / name):
             _check(path / name)
-
-
-def check_fields(path: Path) -> None:
-    """Before anything else is done with an index: it has the fields of today. Raises StorageError."""
-    if {field.name for field in read_meta(path / META).schema} - {*fields.LATER} != fields.ALL:
-        raise StorageError(f"{path}: {OTHER_VERSION}")
 
 
 def drop_unfinished(path: Path) -> None:

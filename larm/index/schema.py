@@ -4,7 +4,7 @@ tantivy-py trap: `Document(generation=1)` takes a Python int for a *signed* numb
 only `add_unsigned` is right.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 import tantivy
@@ -12,12 +12,11 @@ import tantivy
 from larm.index import fields
 from larm.index.analysis import MIXED, WORDS, new_analyzer
 from larm.index.failure import IndexFailure
-from larm.index.integrity import META, read_meta
 from larm.kit.disk.files import is_there
 
 
-def build_schema(later: Sequence[str] = fields.LATER) -> tantivy.Schema:
-    """The schema; an index that has another one is refused. ``later``: of the fields that those of earlier larms have not."""
+def build_schema() -> tantivy.Schema:
+    """Return the schema; an index that has another one is refused."""
     builder = tantivy.SchemaBuilder()
     builder.add_text_field(fields.KEY, tokenizer_name="raw", index_option="basic")
     builder.add_unsigned_field(fields.PAGE, indexed=True, fast=True)
@@ -39,7 +38,7 @@ def build_schema(later: Sequence[str] = fields.LATER) -> tantivy.Schema:
     for name in (fields.LENGTH, fields.DIGEST):
         builder.add_unsigned_field(name, fast=True)
     builder.add_unsigned_field(fields.GENERATION, indexed=True, fast=True)
-    for name in later:
+    for name in (fields.OWN, fields.SECTIONS):
         builder.add_bytes_field(name, stored=True)
     return builder.build()
 
@@ -50,18 +49,11 @@ def open_index(path: Path, stands_for: Path | None = None) -> tantivy.Index:
     ``stands_for``: the index that messages are about, if it is another one.
     """
     with IndexFailure(stands_for or path):
-        index = tantivy.Index(build_schema(later_fields(path)), path=str(path))
+        index = tantivy.Index(build_schema(), path=str(path))
         for name in (WORDS, MIXED):
             index.register_tokenizer(name, new_analyzer(name))
         index.config_reader("manual")  # "commit", the default, is a thread that watches the directory
     return index
-
-
-def later_fields(path: Path) -> Sequence[str]:
-    """Those of `fields.LATER` that the index has, in its order; one that is not there yet has all. Raises StorageError."""
-    if not index_exists(path):
-        return fields.LATER
-    return [field.name for field in read_meta(path / META).schema if field.name in fields.LATER]
 
 
 def index_exists(path: Path) -> bool:

@@ -11,7 +11,6 @@ could be kept, `open` removes those that the checkpoint does not know.
 import hashlib
 import re
 import shutil
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -61,7 +60,6 @@ class IndexWriter:
         self._writer: tantivy.IndexWriter | None = None
         self._generation = 0  # of the last commit
         self._changed = False
-        self._later: Sequence[str] = fields.LATER  # that the index has
 
     def __repr__(self) -> str:
         state = "open" if self._writer is not None else "closed"
@@ -81,7 +79,6 @@ class IndexWriter:
             check_files(self._path, self._seal)
             drop_unfinished(self._path)
         index = schema.open_index(self._path)
-        self._later = schema.later_fields(self._path)
         with self._failure:
             writer = index.writer(heap_size=self._memory, num_threads=self._threads)
             if generation is not None:
@@ -98,7 +95,7 @@ class IndexWriter:
         writer = self._open_writer()
         key = key_of(page.url.normalised)
         with self._failure:
-            document = _document(page, key, self._words, self._later)
+            document = _document(page, key, self._words)
             document.add_unsigned(fields.GENERATION, self._generation + 1)
             self._changed = True
             if replace:
@@ -155,7 +152,7 @@ class IndexWriter:
             self._path.mkdir(parents=True)
 
 
-def _document(page: Page, key: str, words: AnyScript, later: Sequence[str]) -> tantivy.Document:
+def _document(page: Page, key: str, words: AnyScript) -> tantivy.Document:
     """All but the generation. What is empty is left out; numbers are always there, as one can look for 0."""
     document = tantivy.Document()
     add_text, add_number = document.add_text, document.add_unsigned
@@ -196,7 +193,7 @@ def _document(page: Page, key: str, words: AnyScript, later: Sequence[str]) -> t
     if page.quote is not None:
         add_number(fields.QUOTE, page.quote)
     for field, stored in ((fields.OWN, page.own), (fields.SECTIONS, page.sections)):
-        if stored and field in later:
+        if stored:
             document.add_bytes(field, stored.encode("utf-8", "replace"))
     return document
 

@@ -26,8 +26,6 @@ EFFORT: Final = "processing.effort"
 """Its markup is more work: nested, left open, with more attributes or elements than that of pages for people."""
 PROCESSOR: Final = "processor"
 """A processor raised, which may be mended any day: its limit is noted as 0, so that each later run reads the page again."""
-READER: Final = "reader"
-"""What an earlier larm called the last two, in page books and indexes. No page is cut by that any more."""
 
 
 class Cut(NamedTuple):
@@ -60,7 +58,6 @@ CUTS: Final[dict[str, Cut]] = {
     LINKS: Cut("with more links than processing.links", ((LINKS, 10_000_000, ""),)),
     EFFORT: Cut("whose markup is more work than processing.effort", ((EFFORT, 10, ""),)),
     PROCESSOR: Cut("that a processor failed on (logs/thread*_errors.log says how)", ()),
-    READER: Cut("at limits of an earlier larm", ()),
 }
 COUNTED: Final = "cut/"
 """What the names of the statistics begin with."""

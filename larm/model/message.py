@@ -137,10 +137,8 @@ _LONG = 200
 """Bytes."""
 _EMPTY = b"\x90"
 """What a list of none is: most queues of most hosts are empty."""
-_DEFLATED = b"\x78"
-"""What the blocks of earlier larms begin with, which zlib packed. No list of msgpack does."""
 _FRAME = b"\x28"
-"""What those of zstd begin with; no list of msgpack does either."""
+"""The first byte of a block that zstd packed; no list of msgpack begins with it."""
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(list[_Row])
 _row_decoder = msgspec.msgpack.Decoder(_Row)
@@ -177,16 +175,14 @@ def pack_messages(messages: Sequence[URLMessage]) -> bytes:
 
 
 def unpack_messages(block: bytes) -> list[URLMessage]:
-    """The inverse of `pack_messages`, and of what earlier larms did in its place; raises as `decode_messages`.
+    """The inverse of `pack_messages`; raises as `decode_messages`.
 
     Not for what others send: it may be very long.
     """
     try:
         if block[:1] == _FRAME:
             block = zstd.decompress(block)
-        elif block[:1] == _DEFLATED:
-            block = zlib.decompress(block)
-    except (zstd.ZstdError, zlib.error) as error:
+    except zstd.ZstdError as error:
         raise msgspec.DecodeError(f"damaged block: {error}") from error
     return decode_messages(block) if block != _EMPTY else []
 

@@ -35,14 +35,14 @@ class Moment(msgspec.Struct, frozen=True):
     """URLs in all queues."""
     memory: int
     """Bytes."""
-    pages: int = 0
-    """Of all runs; 0: an earlier larm did not write it. So are ``errors``, of the run."""
-    errors: int = 0
-    elapsed: int = 0
+    pages: int
+    """Of all runs."""
+    errors: int
+    elapsed: int
     """Milliseconds since the run began."""
 
 
-_NOTHING = Moment(math.inf, 0, 0, 0, 0, 0)
+_NOTHING = Moment(math.inf, 0, 0, 0, 0, 0, 0, 0, 0)
 """Before the first line."""
 
 
@@ -127,8 +127,8 @@ def _parsed(line: bytes) -> Moment | None:
             received=int(values["overallBytesRead"]),
             waiting=int(values["urlsQueued"]) + int(values["urlsWaiting"]),
             memory=int(values["memUsed"]),
-            pages=int(values.get("pages", 0)),
-            errors=int(values.get("errors", 0)),
+            pages=int(values["pages"]),
+            errors=int(values["errors"]),
             elapsed=int(elapsed),
         )
     except (KeyError, ValueError):

@@ -55,7 +55,7 @@ class PageBook:
         """Begin anew, or go on: pages written after the checkpoint will be fetched again, and must not answer "unchanged"."""
         if position is None:
             self._path.unlink(missing_ok=True)
-        self._table = RecordTable(self._path, parts=True)
+        self._table = RecordTable(self._path)
         self._generation = int(position["generation"]) if position else 0
         if self._table.generation < self._generation:
             raise StorageError(

@@ -1,7 +1,4 @@
-"""PageRow: what the page book has of each page, and how it is written (LARM-121). Pure.
-
-Rows of earlier versions lack the last fields, which have values for that.
-"""
+"""PageRow: what the page book has of each page, and how it is written (LARM-121). Pure."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,7 +25,7 @@ class Answer(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What came of the last request for a page."""
 
     status: int = 0
-    """Of HTTP; 0: there was no answer, or nobody noted it."""
+    """Of HTTP; 0: there was no response."""
     asked: int = 0
     """When it came, in seconds since 1970; 0: not known."""
     since: int = 0
@@ -83,13 +80,13 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     asks: str = ""
     """What it asks of crawlers beside that, as an X-Robots-Tag says it."""
     first: int = 0
-    """The generation of the page book in which the page came to be known; 0: nobody noted it."""
+    """The generation of the page book in which the page came to be known; 0: in another crawl."""
     version: int = 0
     """That in which what is stored of it came."""
     failing: Failing | None = None
     """None: the page came when it was last asked for, or nothing is stored of it."""
     left_at: int = 0
-    """When it left the index, in seconds since 1970; 0: it did not, or nobody noted it."""
+    """When it left the index, in seconds since 1970; 0: it did not."""
 
     @property
     def only_forbidden(self) -> bool:

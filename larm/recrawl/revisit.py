@@ -10,7 +10,6 @@ where, and whether sitemaps are right; the pages that have most likely changed (
 the river has run dry.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -38,7 +37,6 @@ _LOOKED = 100
 _KEYS = 2**63
 """Fingerprints, of which pages have any."""
 _BEGUN, _FIRST, _SAMPLED, _ALL = range(4)
-_SITEMAP = re.compile(r"sitemap[^/]*\.(xml|txt)(\.gz)?$", re.IGNORECASE)
 _SKEW = 60.0
 """Seconds by which a clock may be set back while a revisit runs."""
 
@@ -206,7 +204,7 @@ class Recrawl:
                 found = book.kept([*starts], left=False).items()
             old = [(key, row) for key, row in found if not row.only_moved]
             new = starts.keys() - {key for key, _ in old}
-            yield [*self._again(old), *(msgspec.structs.replace(starts[key], known=UNKNOWN) for key in new)], begun
+            yield [*self._asked_for(old), *(msgspec.structs.replace(starts[key], known=UNKNOWN) for key in new)], begun
         first = frozenset(begun.first)
         for batch in written(self._path, begun.after):
             there = [each for each in batch if not (each.row.left or each.row.only_moved or self._is_of_now(each))]
@@ -214,7 +212,7 @@ class Recrawl:
             due = [(key, row) for key, row in old if (_is_sitemap(row) if some else not self._is_current(row))]
             current = begun.current + (0 if some else len(old) - len(due))
             begun = msgspec.structs.replace(begun, after=batch[-1].key, current=current)
-            yield self._again(due), begun
+            yield self._asked_for(due), begun
         if current := begun.current:
             pages = "1 page was" if current == 1 else f"{current:,} pages were"
             self._note(f"{pages} not asked for, current as their servers say (recrawl.current: 0 asks for all)")
@@ -226,37 +224,16 @@ class Recrawl:
         asked = each.generation > self._begun.generation and each.row.last.asked >= self._begun.at
         return asked and not (past is not None and past.claimed)
 
-    def _again(self, rows: Sequence[tuple[int, PageRow]]) -> list[URLMessage]:
-        """In the first round."""
-        if self._demand.share < 1:  # a sitemap of which an earlier larm did not note that it is one tells it by coming whole
-            rows = [
-                (key, msgspec.structs.replace(row, known=as_whole(row.known)) if _may_be_sitemap(row) else row)
-                for key, row in rows
-            ]
-        return self._asked_for(rows)
-
     def _is_current(self, row: PageRow) -> bool:
         if self._demand.whole or (row.cuts and may_be_whole(row.cuts, self._demand.limits)):
             return False
         return row.is_current(self._now, self._demand.current)
 
     def _asked_for(self, rows: Sequence[tuple[int, PageRow]]) -> list[URLMessage]:
-        messages = [each for key, row in rows for each in self._messages(key, row)]
+        messages = [row.message(key, self._demand.limits) for key, row in rows]
         if not self._demand.whole:
             return messages
         return [msgspec.structs.replace(each, known=as_whole(each.known or UNKNOWN)) for each in messages]
-
-    def _messages(self, key: int, row: PageRow) -> list[URLMessage]:
-        """To ask for a page again. By two addresses where an earlier larm took them for one, and so fetched one of them only:
-        what was stored for both is replaced by the page that it should have been, or goes if that is gone."""
-        message = row.message(key, self._demand.limits)
-        try:
-            own, other = self._parse(row.access), self._parse(row.normalised)
-        except BadUrl:
-            return [message]
-        if own.normalised == row.normalised or own.host != row.host or other.fingerprint != key:
-            return [message]
-        return [msgspec.structs.replace(message, url=url, known=UNKNOWN) for url in (own, other)]
 
     def gone(self) -> list[Visit]:
         """Pages that are gone, or failing for too long; but of no host more than the share ``most_gone`` at once.
@@ -296,10 +273,4 @@ class Recrawl:
 
 
 def _is_sitemap(row: PageRow) -> bool:
-    return row.past.sitemap if row.past else _may_be_sitemap(row)
-
-
-def _may_be_sitemap(row: PageRow) -> bool:
-    """A page that was fetched once: robots.txt leads there, or its name says so."""
-    named = row.referrer.endswith("/robots.txt") or _SITEMAP.search(row.access) is not None
-    return named and row.stored and row.past is None
+    return row.past is not None and row.past.sitemap

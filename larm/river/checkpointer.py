@@ -16,7 +16,7 @@ import msgspec
 
 from larm.errors import StorageError
 from larm.filters.scope import StartScope
-from larm.frontier.checkpoint import FORMAT, CheckpointFile, Header
+from larm.frontier.checkpoint import CheckpointFile, Header
 from larm.frontier.queue_row import QueueRow
 from larm.frontier.standing import Standing
 from larm.kit.logs.log_book import GONE, LogBook
@@ -146,7 +146,6 @@ class Checkpointer:
             met=self._met(),
             epoch=epoch,
             hosts=known,
-            format=FORMAT,
             finished=finished,
             clock_moved=self._book.clock_moved,
             parts=self._states,

@@ -104,7 +104,7 @@ class Steering:
         for key, value in self._resumed.changes.items():
             try:
                 self.limits.set(key, value)
-            except UsageError as error:  # of an earlier larm, perhaps
+            except UsageError as error:  # the settings of this run are others
                 self.notes.append(f"{key}={value}, which was set in the last run, holds no more: {error}")
         if self.limits.changes:
             told = ", ".join(f"{key}={value}" for key, value in self.limits.changes.items())
@@ -116,8 +116,7 @@ class Steering:
                 self._waiting.append((_decoder.decode(record), end))
             except msgspec.MsgspecError as error:
                 raise StorageError(
-                    f"{self._journal.path}: an order that this larm does not know ({error}); use the larm that wrote it, or"
-                    " start over with --fresh"
+                    f"{self._journal.path}: an order can't be read ({error}); start over with --fresh"
                 ) from error
         self._journal.left.clear()
 

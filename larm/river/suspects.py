@@ -49,8 +49,8 @@ class Suspects:
         """Draw conclusions from what the last process left; ``cycle``: its revisit. Raises StorageError."""
         self._file = folder / "suspects.json"
         trace = folder / "crash"
-        told = read_json(self._file, dict[str, int | _Record], "remove it, and pages that crash larm will be tried again") or {}
-        self._records = {url: _Record(each) if isinstance(each, int) else each for url, each in told.items()}
+        advice = "remove it, and pages that crash larm will be tried again"
+        self._records = read_json(self._file, dict[str, _Record], advice) or {}
         with disk_failures(folder):
             crashed = CrashTrace.crashed(trace)
             self._recorder = FlightRecorder(folder / "inflight", slots)

@@ -125,7 +125,7 @@ class GraphStorage:
             return
         if before is not None and before.generation == made:
             changes = graph.changed_texts(before, _MOST_TEXTS)
-            if changes is not None and renew_anchors(path, changes, graph.generation, self.progress):
+            if renew_anchors(path, changes, graph.generation, self.progress):
                 return
         write_anchors(
             path,

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from larm.building.marker import MARKER
+from larm.building.form import MARKER
 from larm.building.searching import opener
 from larm.config import Search
 from larm.errors import StorageError

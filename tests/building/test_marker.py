@@ -7,7 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from larm.building.marker import FORM, MARKER, Marker, forget, permit, read_marker, refuse_to_begin, set_marker
+from larm.building.form import FORM, MARKER, Marker, read_marker
+from larm.building.marker import forget, permit, refuse_to_begin, set_marker
+from larm.building.state import last_header
 from larm.errors import StorageError
 
 FILES = [
@@ -74,11 +76,14 @@ def test_a_marker_that_is_none(tmp_path: Path, text: str) -> None:
     assert permit(tmp_path)
 
 
-def test_a_form_of_later_is_refused(tmp_path: Path) -> None:
-    later = Marker(FORM + 1, "9.1")
-    (tmp_path / MARKER).write_bytes(msgspec.json.encode(later))
-    with pytest.raises(StorageError, match=r"larm 9\.1 made this directory, in form 3; .* use that larm, or start over"):
-        permit(tmp_path)
+@pytest.mark.parametrize("form", [FORM - 1, FORM + 1])
+def test_directory_with_another_form_is_refused_before_its_state_is_read(tmp_path: Path, form: int) -> None:
+    (tmp_path / MARKER).write_bytes(msgspec.json.encode(Marker(form, "9.1")))
+    (tmp_path / "cachingqueue").mkdir()
+    (tmp_path / "cachingqueue" / "cache.db").write_bytes(b"of another form")
+    for read in (permit, last_header):
+        with pytest.raises(StorageError, match=r"another version of larm \(9\.1\) made .*; crawl into another .* --fresh"):
+            read(tmp_path)
     assert permit(tmp_path, fresh=True)
 
 

@@ -11,9 +11,7 @@ import pytest
 
 from larm import config
 from larm.duplicates.aliases import Aliases
-from larm.duplicates.row import decode_row, encode_row, pack
 from larm.errors import StorageError
-from larm.kit.disk.twin_table import Entry, TwinTable
 from larm.model.document import Document, Visit
 from larm.model.url import URLNormalizer
 
@@ -199,34 +197,6 @@ def test_there_is_no_table_where_nothing_is_merged(tmp_path: Path) -> None:
     assert list(rig.index) == ["a", "b"]
     assert rig.aliases.commit() == {}
     assert not list(tmp_path.iterdir())
-
-
-def test_aliases_of_an_earlier_larm_that_were_only_nearly_the_same(tmp_path: Path) -> None:
-    """They get their place in the index; what is the same stays an alias, and so does who names another."""
-    rig = Rig(tmp_path)
-    near, other = prose(1) + " and more", prose(1) + " or less"
-    rig.store(page("a", prose(1)), page("b", prose(1)), naming("c", "a", prose(2)), page("d", near), page("e", other))
-    assert rig.aliases.commit()["rule"] == 2
-    table = TwinTable(tmp_path / "aliases.db")
-    table.open_at(1)
-    first = PARSE("http://a.test/a").fingerprint
-    for name, text in (("d", near), ("e", other)):  # as it was then
-        [row] = [decode_row(each.data) for each in table.get_many([PARSE(f"http://a.test/{name}").fingerprint]).values()]
-        row = msgspec.structs.replace(row, features=0, letter=0, group=0, head=0, visit=pack(page(name, text)))
-        table.put([Entry(row.key, first, encode_row(row))])
-    table.commit()
-    table.close()
-    rig.aliases.close()
-    for _ in range(2):
-        index = {"a": prose(1)}
-        rig = Rig(tmp_path, {"generation": 2}, index)
-        assert sorted(rig.store()) == ["a", "d", "e"]
-        position = rig.aliases.commit()
-        assert position == {"generation": 3, "rule": 2}
-        rig.aliases.close()
-    rig = Rig(tmp_path, position, dict(index))
-    assert sorted(rig.store()) == ["a", "d", "e"]
-    assert rig.counts == {}
 
 
 def test_pages_without_text_are_all_indexed(tmp_path: Path, together: bool) -> None:

@@ -152,7 +152,7 @@ def test_what_only_the_old_index_knows_is_taken_over(tmp_path: Path) -> None:
 
 
 def old_schema(path: Path) -> None:
-    """An index as an earlier larm made them, with one of the pages."""
+    """An index with other fields, and one of the pages."""
     (hit,) = IndexSearcher(path.parent).search("ferry")
     shutil.rmtree(path)
     path.mkdir()

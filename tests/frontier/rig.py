@@ -11,7 +11,7 @@ import msgspec
 from larm.config import Frontier, Robots, TrapsFilter
 from larm.frontier import resumption
 from larm.frontier.changes import HostChanges
-from larm.frontier.checkpoint import CheckpointFile, Header
+from larm.frontier.checkpoint import CheckpointFile, Following, Header
 from larm.frontier.host import NEVER, Host
 from larm.frontier.host_records import ROW
 from larm.frontier.hosts import HostBook
@@ -208,7 +208,9 @@ class Rig:
         cuts, mail = self.book.cut(), self.book.mail.last_cut
         empty = QueueRow(b"\x90", b"", b"\x90", 0)
         standing = resumption.standing_of(self.turns, self.guard, 1, self.tally.value) if last else None
-        header = Header(empty, {}, {}, {}, [], "", [], self.store.next_epoch(), clock_moved=self.book.clock_moved)
+        header = Header(
+            empty, {}, {}, {}, [], "", [], Following("", 0, 0), self.store.next_epoch(), clock_moved=self.book.clock_moved
+        )
         CheckpointFile(self.store).write(header, cuts, b"", retired, mail, standing)
         self.book.trim()
 

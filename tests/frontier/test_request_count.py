@@ -89,12 +89,6 @@ def test_a_host_gives_no_more_bytes_in_an_hour(store: BlockStore) -> None:
     assert rig.tally.value == 0
 
 
-def test_a_host_of_which_an_earlier_form_says_no_bytes_goes_on() -> None:
-    count = RequestCount([(60.0, 3), (3_600.0, 3)])
-    assert count.state() == [(60.0, 3), (3_600.0, 3), (0.0, 0)]
-    assert count.free_at((3, 0, 1), 10.0) == 60.0
-
-
 def test_hosts_have_their_limits_each(store: BlockStore) -> None:
     rig = Rig(store, of(delay=QUICK, per_minute=1))
     pages(rig, 1, "a.test")

@@ -357,14 +357,7 @@ def test_an_empty_one_has_a_row() -> None:
     assert row_of(traps_of(b"", maker(None))) == b""  # type: ignore[arg-type]
 
 
-def test_a_row_of_an_earlier_larm_keeps_its_counts() -> None:
-    """What it says of patterns was said by another rule."""
-    old = [3, {"1": ["/day/0", 1, 30, b"", True, 7]}, {5: [2, [77]]}, {"sid": [8, 0]}]
-    row = msgspec.msgpack.encode([old[0], {1: old[1]["1"]}, old[2], old[3]])  # type: ignore[index]
-    saved = decode_traps(row)
-    assert (saved.urls, saved.records, saved.paths[5].variants) == (3, {}, 2)
-    later = ["traps", 0, 3, 9, {}, {}, {"sid": [8, 1]}, {}, 0, {}]  # of parameters, before texts could be nearly the same
-    assert decode_traps(msgspec.msgpack.encode(later)).parameters == {"sid": (8, 1, 0)}
+def test_damaged_row_of_traps_is_refused() -> None:
     with pytest.raises(msgspec.ValidationError):
         decode_traps(msgspec.msgpack.encode(["damaged"]))
 

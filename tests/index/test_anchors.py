@@ -9,7 +9,6 @@ import tantivy
 
 from larm.config import Search
 from larm.errors import StorageError
-from larm.index.analysis import WORDS, new_analyzer
 from larm.index.anchors import ANCHORS, Pages, disown, made_of, mark_of, opened, renew_anchors, write_anchors
 from larm.index.names import open_anchors
 from larm.index.page import Page
@@ -191,22 +190,6 @@ def test_who_is_ended_meanwhile_leaves_what_there_was(tmp_path: Path) -> None:
         renew_anchors(tmp_path / ANCHORS, changes(), 8, Progress())
     assert entries(tmp_path) == [(1, "first1")]
     assert made_of(tmp_path / ANCHORS) == 7
-
-
-def test_an_index_of_an_earlier_version_is_read_and_not_changed(tmp_path: Path) -> None:
-    builder = tantivy.SchemaBuilder()
-    builder.add_unsigned_field("page", fast=True)
-    builder.add_text_field("anchors", tokenizer_name=WORDS)
-    (tmp_path / ANCHORS).mkdir()
-    index = tantivy.Index(builder.build(), path=str(tmp_path / ANCHORS))
-    index.register_tokenizer(WORDS, new_analyzer(WORDS))
-    writer = index.writer(heap_size=15_000_000, num_threads=1)
-    document = tantivy.Document(anchors=["first1"])
-    document.add_unsigned("page", 1)
-    writer.add_document(document)
-    writer.commit()
-    assert entries(tmp_path) == [(1, "first1")]
-    assert not renew_anchors(tmp_path / ANCHORS, [(1, ["second1"])], 8, Progress())
 
 
 def test_an_index_of_which_most_is_gone_is_made_anew(tmp_path: Path) -> None:

@@ -7,12 +7,11 @@ from urllib.parse import quote
 import pytest
 
 from larm.errors import StorageError, UsageError
-from larm.index import fields
 from larm.index.analysis import Analyzer
 from larm.index.failure import IndexFailure
 from larm.index.page import Page
 from larm.index.reader import IndexReader
-from larm.index.schema import later_fields, open_index
+from larm.index.schema import open_index
 from larm.index.terms import composed
 from larm.index.tree import Word
 from larm.index.writer import IndexWriter
@@ -262,23 +261,10 @@ def test_where_the_reason_is_hidden_the_room_on_the_disk_says_it(
         )
 
 
-def test_sections_are_stored_where_the_index_has_a_place_for_them(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An index of an earlier larm goes on without."""
-
-    def stored(path: Path, generation: int | None) -> list[str]:
-        writer = opened(path, generation)
-        writer.add(Page(Url("http://a.org/", "http://a.org/", "a.org", 1), "text/html", "", "Ebb", sections="low\tEbb"))
-        writer.commit()
-        writer.close()
-        reader = IndexReader(path)
-        return [reader.read(each, 0.0).sections for each in reader.retrieve(Word("ebb"), 9).candidates]
-
-    assert stored(path, None) == ["low\tEbb"]
-    old = tmp_path / "old"
-    with monkeypatch.context() as earlier:
-        earlier.setattr(fields, "LATER", (fields.OWN,))
-        assert stored(old, None) == [""]
-    assert later_fields(old) == [fields.OWN]
-    assert stored(old, 1) == [""]
+def test_sections_are_stored(path: Path) -> None:
+    writer = opened(path, None)
+    writer.add(Page(Url("http://a.org/", "http://a.org/", "a.org", 1), "text/html", "", "Ebb", sections="low\tEbb"))
+    writer.commit()
+    writer.close()
+    reader = IndexReader(path)
+    assert [reader.read(each, 0.0).sections for each in reader.retrieve(Word("ebb"), 9).candidates] == ["low\tEbb"]

@@ -160,18 +160,6 @@ def test_where_all_is_taken_there_are_no_marks(database: Database) -> None:
     assert (there(database, {1, 2}), states(database)) == ({(1, 60): b"y"}, [])
 
 
-def test_a_directory_without_marks_is_carried_over(database: Database) -> None:
-    """Of a larm that removed each row as it was taken."""
-    write(database, [Letter(3, 1, b"x"), Letter(4, 2, b"y")], [])
-    database.write("DROP TABLE letters_done")
-    database.write("DROP TABLE letters_spent")
-    letter_box.check(database)
-    assert there(database, {3, 4}) == {(3, 1): b"x", (4, 2): b"y"}
-    write(database, [Letter(4, 3, b"z")], [Done(3, 1, 1)])
-    letter_box.check(database)
-    assert there(database, {3, 4}) == {(4, 2): b"y", (4, 3): b"z"}
-
-
 @pytest.mark.parametrize("data", [b"", b"\0\0\0\0x", "text"])
 def test_a_damaged_row_is_named(database: Database, data: object) -> None:
     write(database, [Letter(3, 1, b"x")], [])

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from larm.errors import StorageError
-from larm.kit.disk.record_table import Record, RecordTable, _checksum
+from larm.kit.disk.record_table import Record, RecordTable
 
 
 @pytest.fixture
@@ -59,17 +59,15 @@ def test_half_a_generation_is_none(table: RecordTable) -> None:
 
 
 def test_records_of_a_part(tmp_path: Path) -> None:
-    """In the order of their keys, some at a time; those that an earlier version wrote may be of any part."""
+    """In the order of their keys, some at a time."""
     path = tmp_path / "records.db"
-    with closing(RecordTable(path)) as older:
-        older.write(1, [(4, b"old")])
-    with closing(RecordTable(path, parts=True)) as table:
+    with closing(RecordTable(path)) as table:
         table.write_parts(2, [(number, b"new", 7 + number % 2) for number in (9, 1, 5, 3, 2)])
-        assert [each.key for each in table.of_part(8, -1, 3)] == [1, 3, 4]
-        assert [each.key for each in table.of_part(8, 4, 3)] == [5, 9]
+        assert [each.key for each in table.of_part(8, -1, 2)] == [1, 3]
+        assert [each.key for each in table.of_part(8, 3, 3)] == [5, 9]
         table.write_parts(3, [(4, b"new", 7)], [1, 5, 77])
         assert [each.key for each in table.of_part(8, -1, 9)] == [3, 9]
-    with closing(RecordTable(path, parts=True)) as table, closing(RecordTable(path, read_only=True)) as reader:
+    with closing(RecordTable(path)) as table, closing(RecordTable(path, read_only=True)) as reader:
         assert (len(table), table.generation) == (4, 3)
         assert [each.data for each in reader.of_part(7, -1, 9)] == [b"new", b"new"]
 
@@ -108,12 +106,12 @@ def walked(some: Callable[[int], Sequence[Record]]) -> list[Record]:
 def test_it_has_what_was_written_in_whatever_state_its_runs_are(tmp_path: Path, tail: int) -> None:
     """With another process every now and then, and one that only looks beside it."""
     path, choose, model = tmp_path / "records.db", random.Random(tail), dict[int, Record]()
-    table, looked = RecordTable(path, parts=True, tail=tail), RecordTable(path)
+    table, looked = RecordTable(path, tail=tail), RecordTable(path)
     for generation in range(1, 200):
         write_all(table, model, choose, generation)
         if choose.random() < 0.1:
             table.close()
-            table = RecordTable(path, parts=True, tail=tail)
+            table = RecordTable(path, tail=tail)
             check(looked, model)
     check(table, model)
     check(looked, model)
@@ -122,34 +120,3 @@ def test_it_has_what_was_written_in_whatever_state_its_runs_are(tmp_path: Path, 
     table.close()
     with closing(RecordTable(path, read_only=True)) as looked:
         check(looked, model)
-
-
-@pytest.mark.parametrize("parts", [False, True])
-def test_the_table_of_earlier_versions_is_the_first_run(tmp_path: Path, parts: bool) -> None:
-    """With parts and their index, or from before there were any: then they are looked at for any part."""
-    path, choose = tmp_path / "records.db", random.Random(7)
-    model = {key: Record(key, 1, b"old") for key in (choose.getrandbits(62) for _ in range(90))}
-    with closing(sqlite3.connect(path)) as made, made:
-        made.execute("CREATE TABLE records (key INTEGER PRIMARY KEY, generation INTEGER NOT NULL, record BLOB NOT NULL)")
-        made.executemany("INSERT INTO records VALUES (?, 1, ?)", [(key, _checksum(key, b"old") + b"old") for key in model])
-        if parts:
-            made.execute("ALTER TABLE records ADD COLUMN part INTEGER NOT NULL DEFAULT 0")
-            made.execute("CREATE INDEX by_part ON records (part)")
-            made.execute("UPDATE records SET part = 1 + key % 3")
-        made.execute("PRAGMA user_version = 1")
-    with closing(RecordTable(path, read_only=True)) as looked:
-        assert walked(lambda last: looked.after(last, 7)) == sorted(model.values())
-        assert looked.get_many([*model, 5]) == model
-    with closing(RecordTable(path)) as looked:  # who only wants to know what is due comes first
-        assert len(looked) == 90
-    table = RecordTable(path, parts=True, tail=5)
-    assert (walked(lambda last: table.of_part(2, last, 7)) == sorted(model.values())) is not parts
-    for generation in range(2, 90):
-        write_all(table, model, choose, generation)
-    if parts:
-        check(table, model)
-    else:
-        assert walked(lambda last: table.after(last, 7)) == sorted(model.values())
-        found = {record.key for record in walked(lambda last: table.of_part(2, last, 7))}
-        assert found == {key for key, record in model.items() if record.generation == 1 or 1 + key % 3 == 2}
-    table.close()

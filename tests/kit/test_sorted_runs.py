@@ -176,38 +176,3 @@ def test_who_looks_sees_one_moment(tmp_path: Path) -> None:
     assert looked.entries == len(model)
     looked.close()
     runs.close()
-
-
-def earlier(path: Path, numbers: list[int]) -> None:
-    """As a larm before the runs wrote it."""
-    with closing(sqlite3.connect(path)) as made, made:
-        made.execute("CREATE TABLE seen (fingerprint INTEGER PRIMARY KEY)")
-        made.execute("CREATE TABLE size (entries INTEGER NOT NULL, checksum INTEGER NOT NULL)")
-        made.executemany("INSERT INTO seen VALUES (?)", [(number,) for number in numbers])
-        made.execute("INSERT INTO size VALUES (?, ?)", (len(numbers), sum(numbers) % 2**63))
-        made.execute("PRAGMA user_version = 7")
-
-
-def test_the_table_of_earlier_versions_is_the_first_run(tmp_path: Path) -> None:
-    path = tmp_path / "runs.db"
-    choose = random.Random(6)
-    numbers = sorted({choose.getrandbits(63) for _ in range(60)})
-    earlier(path, numbers)
-    looked = SortedRuns(path, read_only=True, tail=16)
-    assert looked.look_up([*numbers, 5]) == numbers
-    looked.check()
-    looked.close()
-    runs = SortedRuns(path, tail=16)
-    assert (runs.epoch, runs.entries) == (7, 60)
-    runs.check()
-    model = set(numbers)
-    while any(run.number == 0 for run in runs._tiers.runs):  # until it was merged with others
-        new = {choose.getrandbits(63) for _ in range(10)}
-        add(runs, sorted(new))
-        model |= new
-        runs.check()
-        assert set(runs.look_up(model)) == model
-    runs.close()
-    runs = SortedRuns(path, tail=16)
-    assert set(runs.look_up(model)) == model
-    runs.close()

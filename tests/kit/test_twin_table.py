@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import random
 import sqlite3
-from array import array
 from contextlib import closing
 from pathlib import Path
 
@@ -11,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larm.errors import StorageError
-from larm.kit.disk.twin_table import TAIL, Entry, TwinTable, _checksum
+from larm.kit.disk.twin_table import TAIL, Entry, TwinTable
 
 A = Entry(1, 1, b"a", (10, 11))
 B = Entry(2, 1, b"b")
@@ -191,36 +190,6 @@ def test_few_tables_are_asked(tmp_path: Path) -> None:
         for kind in ("entries", "marks", "followers"):
             tables = looked.execute(f"SELECT count(*) FROM sqlite_master WHERE name GLOB '{kind}[0-9]*' AND type = 'table'")
             assert 2 <= tables.fetchone()[0] <= 20
-
-
-def test_the_tables_of_earlier_versions_are_the_first_runs(tmp_path: Path) -> None:
-    """Records, marks, and the index of who follows whom, of which a table is made."""
-    before = {entry.key: entry for entry in (A, B, C, *(Entry(key, 1, b"x" * key) for key in range(20, 40)))}
-    with closing(sqlite3.connect(tmp_path / "twins.db")) as made, made:
-        made.executescript(
-            """
-            CREATE TABLE entries (key INTEGER PRIMARY KEY, generation INTEGER NOT NULL, first INTEGER NOT NULL,
-                marks BLOB NOT NULL, data BLOB NOT NULL);
-            CREATE INDEX followers ON entries (first, key) WHERE first <> key;
-            CREATE TABLE marks (mark INTEGER, key INTEGER, PRIMARY KEY (mark, key)) WITHOUT ROWID;
-            CREATE TABLE undone (key INTEGER PRIMARY KEY, generation INTEGER NOT NULL, first INTEGER NOT NULL,
-                marks BLOB NOT NULL, data BLOB NOT NULL);
-            """
-        )
-        for key, first, data, marks in before.values():
-            packed = array("q", marks).tobytes()
-            whole = _checksum(key, first, packed + data) + data
-            made.execute("INSERT INTO entries VALUES (?, 0, ?, ?, ?)", (key, first, packed, whole))
-            made.executemany("INSERT INTO marks VALUES (?, ?)", [(mark, key) for mark in marks])
-    looked = TwinTable(tmp_path / "twins.db", read_only=True)
-    assert looked.get_many([*before, 5]) == before
-    assert (looked.following(), looked.leads()) == (21, [1])
-    assert [entry.key for entry in looked.followers(1)] == [2, *range(20, 40)]
-    looked.close()
-    model = crawled(tmp_path, 60, 5, before)
-    twins = table(tmp_path, 60, 5)
-    check(twins, model)
-    twins.close()
 
 
 def test_who_looks_sees_one_moment(tmp_path: Path) -> None:

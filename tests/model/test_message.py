@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import zlib
-
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from larm.model.message import (
-    _WORDS,
     URLMessage,
     decode_messages,
     encode_messages,
     pack_messages,
-    unpack_message,
     unpack_messages,
 )
 from larm.model.url import Url
@@ -55,11 +51,3 @@ def test_messages_of_a_host_are_packed_on_our_own_disk() -> None:
     for damaged in (packed[:-5], packed[:20] + b"???" + packed[23:], b"\x78"):
         with pytest.raises((msgspec.DecodeError, UnicodeDecodeError)):
             unpack_messages(damaged)
-
-
-def test_what_earlier_larms_packed_is_read() -> None:
-    messages = [URLMessage(Url(f"http://a/{n}", f"http://a/{n}", "a", n), "http://a/", depth=2) for n in range(20)]
-    assert unpack_messages(zlib.compress(encode_messages(messages), 1)) == messages
-    packer = zlib.compressobj(1, zlib.DEFLATED, -10, 1, zlib.Z_DEFAULT_STRATEGY, _WORDS)
-    row = ["http://a/7", None, "", 7, "http://a/", 0, 2, 0, 0, None, None, False, False]
-    assert unpack_message(packer.compress(msgspec.msgpack.encode(row)) + packer.flush()) == messages[7]

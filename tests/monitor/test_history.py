@@ -44,14 +44,12 @@ def test_of_a_long_one_some_places(tmp_path: Path) -> None:
     assert [each.wall for each in found] == sorted(each.wall for each in found)
 
 
-def test_a_line_that_was_not_ended_and_those_of_an_earlier_larm(tmp_path: Path) -> None:
+def test_lines_that_were_not_ended_or_are_damaged_are_passed_over(tmp_path: Path) -> None:
     write(tmp_path / "log", [3])
     whole = (tmp_path / "log").read_text().splitlines()
     for cut in range(len(whole[-1])):
         (tmp_path / "log").write_text("\n".join([*whole[:-1], whole[-1][:cut]]))
         assert len(history(tmp_path / "log")) in {2, 3}
-    (tmp_path / "log").write_text("\n".join(line.rsplit(";", 2)[0] for line in whole))
-    assert [(each.pages, each.waiting) for each in history(tmp_path / "log")] == [(0, 7)] * 3
     assert history(tmp_path / "none") == []
     (tmp_path / "log").write_bytes(b"\xff\x00\n" * 9)
     assert history(tmp_path / "log") == []

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from larm.model.document import Document, Visit
-from larm.model.message import UNKNOWN, URLMessage, as_whole
+from larm.model.message import UNKNOWN, URLMessage
 from larm.model.url import URLNormalizer
 from larm.recrawl.likely import Likely
 from larm.recrawl.page_book import PageBook
@@ -185,17 +185,6 @@ def test_pages_that_came_by_a_clock_that_was_ahead_are_asked_for(tmp_path: Path)
     assert len(set(asked)) == 25
     assert not recrawl.goes_on
     assert crawl.notes == ["25 pages were not asked for: recrawl.share is 0.5 (-s recrawl.share=1 asks for all)"]
-
-
-def test_sitemaps_that_an_earlier_larm_did_not_mark_are_read_first_and_whole(tmp_path: Path) -> None:
-    crawl = Crawl(tmp_path, ["/1", "/a/Sitemap-2.xml.gz", "/sitemap/x"])
-    crawl.store(msgspec.structs.replace(page(f"{HOST}/map", "first"), referrer=f"{HOST}/robots.txt"))
-    crawl.clock.advance(DAY)
-    messages = asked(crawl.recrawl(0.5))
-    assert {message.url.access.removeprefix(HOST) for message in messages} == {"/a/Sitemap-2.xml.gz", "/map"}
-    assert all(message.known == as_whole(message.known or UNKNOWN) for message in messages)
-    crawl.answer("/map", changed=False)
-    assert first(crawl.recrawl(0.5)) == ["/a/Sitemap-2.xml.gz"]  # the other one was none
 
 
 def test_a_sitemap_is_believed_of_its_own_host_and_of_who_names_it(tmp_path: Path) -> None:

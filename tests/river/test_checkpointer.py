@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from larm.errors import StorageError
-from larm.frontier.checkpoint import CheckpointFile, Header
+from larm.frontier.checkpoint import CheckpointFile, Following, Header
 from larm.frontier.host_records import ROW
 from larm.frontier.hosts import HostBook
 from larm.frontier.politeness import NOTHING
@@ -96,6 +96,7 @@ class River:
                     scope_hosts=[],
                     restrict_to="",
                     start_urls=["http://a/"],
+                    following=Following("", 0, 0),
                     cycle=2,
                     missed=["index"],
                     parts={"outbox": {"sent": 1}, "schedule": {"due": 5}},

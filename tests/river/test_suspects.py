@@ -68,8 +68,7 @@ def test_page_is_set_aside_after_three_deaths_of_which_most_are_kills(tmp_path: 
 
 
 def test_page_that_was_set_aside_is_tried_once_in_each_revisit(tmp_path: Path) -> None:
-    """Also one that an earlier version set aside."""
-    (tmp_path / "suspects.json").write_text('{"http://a/bad": 6}')
+    (tmp_path / "suspects.json").write_text('{"http://a/bad": {"points": 6}}')
     for cycle in (1, 2):
         suspects = Suspects(tmp_path, 2, cycle - 1)
         assert suspects.refuses("http://a/bad")

@@ -157,7 +157,7 @@ def test_without_anything_to_take_out_nothing_is_written(tmp_path: Path) -> None
     assert {file.name: file.stat().st_mtime_ns for file in (tmp_path / "logs").iterdir()} == before
 
 
-def test_a_crawl_of_an_earlier_larm_has_no_days_yet(tmp_path: Path) -> None:
+def test_versions_are_removed_where_no_days_are_known(tmp_path: Path) -> None:
     position = days_of(tmp_path, 3, keep=Keep())
     assert "days" not in position
     retained(tmp_path, position, versions=1)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from unittest.mock import patch
 from urllib.parse import quote
 
 import pytest
 
 from larm.enquiries.afterwards import explain_url
 from larm.enquiries.left_out import left_out
-from larm.model import normalise
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import asked, config_of, indexed, lines, once, run_crawl
 
@@ -40,11 +38,6 @@ def starts(web: SyntheticWeb) -> list[str]:
     return [web.url("a.localhost", "/web/index.de.html")]
 
 
-def earlier() -> object:
-    """What made addresses equal in an earlier larm."""
-    return patch.object(normalise, "_FOLDERS", re.compile(r"(?i:index|default)\..*"))
-
-
 def test_only_the_page_of_a_folder_is_the_folder(tmp_path: Path, web: SyntheticWeb, starts: list[str]) -> None:
     run_crawl(tmp_path, starts, QUICK)
     assert asked(web) == once(*(f"a.localhost{path}" for path in PAGES))
@@ -57,23 +50,6 @@ def test_pages_of_a_folder_that_differ_are_fetched_if_asked_for(tmp_path: Path, 
         web.host("a.localhost").page(path, path, f"The page {path}.", links=paths)
     run_crawl(tmp_path, [web.url("a.localhost", "/")], {**QUICK, "urls.folder_pages": folder_pages})
     assert asked(web) == once(*(f"a.localhost{path}" for path in (paths[:1] if folder_pages else paths)))
-
-
-def test_a_directory_of_an_earlier_larm_gets_the_pages_that_it_lost(
-    tmp_path: Path, web: SyntheticWeb, starts: list[str]
-) -> None:
-    """A revisit asks for both of what were one; each has its own place in the index then, and a later revisit asks once."""
-    web.host("a.localhost").remove("/fo/")
-    with earlier():  # type: ignore[attr-defined]
-        run_crawl(tmp_path, starts, QUICK)
-    assert "a.localhost/posts/" not in asked(web)
-    there = [path for path in PAGES if path != "/fo/"]
-    for _ in range(2):
-        run_crawl(tmp_path, starts, QUICK)
-        assert indexed(tmp_path) == once(*(web.url("a.localhost", path) for path in there))
-    web.log.clear()
-    run_crawl(tmp_path, starts, QUICK)
-    assert asked(web) == once(*(f"a.localhost{path}" for path in there), "a.localhost/fo/")
 
 
 def test_of_two_spellings_why_names_the_one_that_was_fetched(tmp_path: Path, web: SyntheticWeb) -> None:

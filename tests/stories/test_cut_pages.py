@@ -9,16 +9,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from larm.building.mission import limits_of
 from larm.enquiries.left_out import cut_sentence
 from larm.model import cuts
-from larm.model.message import Known, as_whole
-from larm.recrawl.page_row import PageRow
 from larm.search.searcher import IndexSearcher
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 from tests.processing.office_files import pdf, zipped
-from tests.stories.crawls import config_of, run_crawl
+from tests.stories.crawls import run_crawl
 from tests.stories.processes import crawl_arguments, larm_says
 
 FILLER = "<p>" + "some words of no importance " * 1_000
@@ -170,10 +167,3 @@ def test_whatever_is_lost_has_a_name_and_comes_with_the_remedy(
     assert not cuts.was_cut(again.counters)
     assert cut_sentence(tmp_path) == ""
     assert says_wombat(tmp_path) == (what not in WORDLESS)
-
-
-def test_what_an_earlier_larm_cut_is_read_again() -> None:
-    """It noted that as "reader", and as 0."""
-    page = PageRow("http://a.localhost/", "a", "a", "", 0, 0, Known("etag", "", 1), stored=True, cuts={cuts.READER: 0})
-    assert page.message(1, limits_of(config_of("http://a.localhost/"))).known == as_whole(page.known)
-    assert page.message(1).known == Known("etag", "", 1)

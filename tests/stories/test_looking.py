@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args
 
 import click
+import msgspec
 import pytest
 
 from larm import cli
+from larm.building.form import FORM, MARKER, read_marker
 from larm.control.client import Control
 from larm.control.requests import (
     Agents,
@@ -198,3 +201,18 @@ def looks(directory: Path, name: str, start: str, tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(directory)
     assert cli.run(LOOKS[name].format(start=start, tmp=tmp_path).split()) in {0, 1, 2}
     assert files(directory) == before
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, line in LOOKS.items() if "ctl" not in line and name not in ("ctl watch", "version")]
+)
+def test_command_that_looks_refuses_a_directory_of_another_form(
+    ended: tuple[Path, str], name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    directory = shutil.copytree(ended[0], tmp_path / "other")
+    marker = read_marker(directory)
+    assert marker is not None
+    (directory / MARKER).write_bytes(msgspec.json.encode(msgspec.structs.replace(marker, form=FORM + 1)))
+    monkeypatch.chdir(directory)
+    assert cli.run(LOOKS[name].format(start=ended[1], tmp=tmp_path).split()) == 3
+    assert "another version of larm" in capfd.readouterr().err

@@ -7,25 +7,27 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
-import tarfile
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from larm.building.state import last_header
+from larm.index.reader import IndexReader
 from larm.testing.random_web import RandomWeb, random_web
-from tests.earlier.make import DATA, KINDS
-from tests.stories.crawls import ALL_HOSTS, run_crawl
-from tests.stories.processes import ROOT
+from tests.stories.crawls import ALL_HOSTS, run_crawl, watch
+from tests.stories.processes import ROOT, Process, crawl_arguments
 
 SETTINGS = ALL_HOSTS | {"storage.index.memory": "15MB"}
 _READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
 _FULL = (
-    'mount -t tmpfs -o size=2m larm-test "$1" && cp -a "$0/." "$1" && rm -f "$1"/cachingqueue/*-shm'
+    'mount -t tmpfs -o size=16m larm-test "$1" && cp -a "$0/." "$1" && rm -f "$1"/cachingqueue/*-shm'
     '; dd if=/dev/zero of="$1/filler" bs=4k 2>/dev/null; shift; exec "$@"'
 )
 """Of what follows, ``$0`` is copied to a small disk at ``$1``, which is then filled."""
@@ -97,6 +99,36 @@ def crawled(web: RandomWeb, folder: Path) -> Crawled:
     return Crawled(folder / "crawl", web.start_urls[0], "river")
 
 
+@pytest.fixture(scope="module", params=["finished", "stopped", "killed"])
+def left(request: pytest.FixtureRequest, crawled: Crawled, web: RandomWeb, folder: Path) -> tuple[str, Crawled]:
+    """How a crawl ended, and its directory; of a killed one with the logs of its databases."""
+    directory = folder / request.param
+    if request.param == "finished":
+        shutil.copytree(crawled.directory, directory)
+    else:
+        log = watch(web)
+        number = signal.SIGINT if request.param == "stopped" else signal.SIGKILL
+        with Process(*crawl_arguments(directory, web.start_urls, SETTINGS | {"monitor.tick": "30ms"})) as process:
+
+            def end() -> None:  # on the server's thread: nothing is fetched until the checkpoints know some pages
+                never = threading.Event()
+                assert any(counted_pages(directory) >= 5 or never.wait(0.01) for _ in range(3_000))
+                process.signal(number)
+
+            log.at(20, end)
+            process.end()
+        (directory / "control.sock").unlink(missing_ok=True)
+    assert counted_pages(directory)
+    assert any((directory / "cachingqueue").glob("*-wal")) is (request.param == "killed")
+    return request.param, Crawled(directory, crawled.start, crawled.word)
+
+
+def counted_pages(directory: Path) -> int:
+    """Return the number of pages in the index by the last checkpoint."""
+    header = last_header(directory)
+    return IndexReader(directory / "index").documents if header and header.storages["index"].get("generation") else 0
+
+
 def contents(directory: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
 
@@ -146,36 +178,35 @@ def test_what_writes_says_what_is_wrong(way: object, crawled: Crawled) -> None:
         assert "start over" not in found.stderr
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("index_of_the_log", [True, False])
 @pytest.mark.skipif(not is_possible("unshare", "-m"), reason="no root")
-def test_what_an_earlier_larm_left_on_a_read_only_disk(tmp_path: Path, kind: str, index_of_the_log: bool) -> None:
+def test_crawl_that_was_left_can_be_read_on_a_read_only_disk(
+    left: tuple[str, Crawled], tmp_path: Path, index_of_the_log: bool
+) -> None:
     """Also of a process that was killed, with what its databases have in their logs."""
-    with tarfile.open(DATA / "2026-11-accents.tar.xz") as archive:
-        archive.extractall(tmp_path, filter="data")
+    kind, crawled = left
+    directory = shutil.copytree(crawled.directory, tmp_path / kind)
     if not index_of_the_log:
-        for path in (tmp_path / kind / "cachingqueue").glob("*-shm"):
+        for path in (directory / "cachingqueue").glob("*-shm"):
             path.unlink()
-    start = "http://h00.localhost:39317/"
-    before = contents(tmp_path / kind)
-    why = on_read_only_disk(tmp_path / kind, "why", start)
+    before = contents(directory)
+    why = on_read_only_disk(directory, "why", crawled.start)
     assert (why.returncode, "has passed already" in why.stdout) == (0, True), why.stderr
-    for command in (["search", "river"], ["cat", start], ["stats"]):
-        assert on_read_only_disk(tmp_path / kind, *command).returncode == 0
-    found = on_read_only_disk(tmp_path / kind, "search", f"link:{start}")
-    assert found.returncode == (0 if kind == "finished" else 1), "the link graph is made at the end"
-    assert contents(tmp_path / kind) == before
+    for command in (["search", crawled.word], ["cat", crawled.start], ["stats"]):
+        found = on_read_only_disk(directory, *command)
+        assert found.returncode == 0, (command, found.stderr)
+    found = on_read_only_disk(directory, "search", f"link:{crawled.start}")
+    assert found.returncode in ({0, 1} if kind == "killed" else {0}), "the link graph is made at the end"
+    assert contents(directory) == before
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.skipif(not is_possible("unshare", "-m"), reason="no root")
-def test_a_crawl_on_a_full_disk_can_be_looked_into(tmp_path: Path, kind: str) -> None:
-    with tarfile.open(DATA / "2026-11-accents.tar.xz") as archive:
-        archive.extractall(tmp_path, filter="data")
-    disk, start = tmp_path / "disk", "http://h00.localhost:39317/"
+def test_crawl_that_was_left_can_be_read_on_a_full_disk(left: tuple[str, Crawled], tmp_path: Path) -> None:
+    kind, crawled = left
+    directory, disk = shutil.copytree(crawled.directory, tmp_path / kind), tmp_path / "disk"
     disk.mkdir()
-    for command in (["search", "river"], ["why", start], ["cat", start], ["stats"]):
-        mount = ["unshare", "-m", "sh", "-c", _FULL, str(tmp_path / kind), str(disk), *larm(disk, tuple(command))]
+    for command in (["search", crawled.word], ["why", crawled.start], ["cat", crawled.start], ["stats"]):
+        mount = ["unshare", "-m", "sh", "-c", _FULL, str(directory), str(disk), *larm(disk, tuple(command))]
         found = said(mount)
         assert found.returncode == 0, (command, found.stderr)
         assert found.stdout, (command, found.stderr)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from larm import cli
-from larm.building.marker import MARKER
+from larm.building.form import MARKER
 from larm.errors import LarmError
 from larm.filters.chain import MessageFilter
 from larm.model.message import URLMessage

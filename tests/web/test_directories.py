@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from larm.building.marker import MARKER
+from larm.building.form import MARKER
 from larm.config import Search
 from larm.web.crawls import crawl_of
 from larm.web.directories import Directories

@@ -29,7 +29,7 @@ class SavedRecord(msgspec.Struct, array_like=True, frozen=True, gc=False):
 
 
 class SavedTraps(msgspec.Struct, array_like=True, frozen=True, gc=False, tag="traps"):
-    """One host's; what came later is at the end and may be missing."""
+    """One host's."""
 
     rule: int
     urls: int
@@ -40,44 +40,31 @@ class SavedTraps(msgspec.Struct, array_like=True, frozen=True, gc=False, tag="tr
     claims: dict[int, int]
     newcomers: int
     choices: dict[str, list[int]]
-    current: int = 0
-    round: Round | None = None
-    pulled: list[int] = []
-    linking: list[int] = []
-    over: int = 0
-    start: bool = False
-    grows: bool = False
-    mark: int = 0
-    counted: bool = False
-    rounds: int = 0
-    failed: int = 0
-    searched: int = 0
-    run: int = 0
-    warm: int = 0
-
-
-class _Older(msgspec.Struct, array_like=True, frozen=True):
-    """What was written before patterns held anything back: only the counts still mean the same."""
-
-    urls: int
-    patterns: dict[int, object]
-    paths: dict[int, PathRecord]
+    current: int
+    round: Round | None
+    pulled: list[int]
+    linking: list[int]
+    over: int
+    start: bool
+    grows: bool
+    mark: int
+    counted: bool
+    rounds: int
+    failed: int
+    searched: int
+    run: int
+    warm: int
 
 
 _PLAIN = ("rule", "read", "newcomers", "over", "current", "round", "counted", "rounds", "failed", "searched", "run", "warm")
 """What has the same name and form in `HostTraps`."""
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(SavedTraps).decode
-_decode_older = msgspec.msgpack.Decoder(_Older).decode
 
 
 def decode_traps(row: bytes) -> SavedTraps:
     """Raises msgspec.DecodeError, ValidationError or UnicodeDecodeError on damage."""
-    try:
-        return _decode(row)
-    except msgspec.ValidationError:
-        older = _decode_older(row)
-        return SavedTraps(0, older.urls, 0, {}, older.paths, {}, {}, 0, {})
+    return _decode(row)
 
 
 def row_of(traps: HostTraps) -> bytes:

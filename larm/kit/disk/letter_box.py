@@ -19,7 +19,7 @@ from larm.kit.disk.tiers import Form, Tiers, catalogue_of
 _COLUMNS = "(box INTEGER, number INTEGER, data BLOB NOT NULL, PRIMARY KEY (box, number)) WITHOUT ROWID"
 _KEPT = "number > coalesce((SELECT last FROM letters_done WHERE letters_done.box = {table}.box), 0)"
 """It was not taken."""
-_FORM = Form("letters", _COLUMNS, ("box", "number", "data"), 2, "letters_runs", "", "letters_tail", top=2, kept=_KEPT)
+_FORM = Form("letters", _COLUMNS, ("box", "number", "data"), 2, "letters_runs", "letters_tail", top=2, kept=_KEPT)
 _TABLES = (
     catalogue_of(_FORM),
     f"CREATE TABLE IF NOT EXISTS {_FORM.tail} {_COLUMNS}",
@@ -73,7 +73,7 @@ def read(database: Database, boxes: Iterable[int]) -> list[Letter]:
     asked = json.dumps(list(boxes))
     with database.moment():
         tiers = _tiers(database, RUN)
-        done = "(SELECT last FROM letters_done WHERE box = value)" if "letters_done" in tiers.names else "0"
+        done = "(SELECT last FROM letters_done WHERE box = value)" if tiers.noted else "0"
         select = " UNION ALL ".join(
             f"SELECT box, number, data FROM asked CROSS JOIN {table} ON box = value AND number > last"  # noqa: S608  names
             for table in tiers.live
@@ -130,15 +130,14 @@ def check(database: Database) -> None:
     with database.moment():
         there = size_of(database).there
         tiers = _tiers(database, RUN)
-        kept = _KEPT if "letters_done" in tiers.names else "TRUE"
-        counts = [f"SELECT count(*) FROM {table} WHERE {kept.format(table=table)}" for table in tiers.live]  # noqa: S608
+        counts = [f"SELECT count(*) FROM {table} WHERE {_KEPT.format(table=table)}" for table in tiers.live]  # noqa: S608
         if there != sum(database.row(count)[0] for count in counts):
             raise database.damaged()
 
 
 def _tiers(database: Database, run: int) -> Tiers:
     tiers = Tiers(database, _FORM, run)
-    tiers.load(0)
+    tiers.load()
     return tiers
 
 

@@ -3,11 +3,11 @@
 Each record begins with the CRC-32 of its key and the rest; SQLite's ``user_version`` is the last generation.
 
 Where records are to be listed by what they have in common (`RecordTable.of_part`), each has the number of its part beside it,
-in an index of some 18 bytes a record. Those of earlier versions have none, and are looked at for any part.
+in an index of some 18 bytes a record.
 
 New records are in ``tail``, in the order in which they came; when it has grown long, they become runs, in the order of keys and
-of parts (`larm.kit.disk.tiers`), as a record in a place of its own would have 16 KB written. The table of earlier versions is
-the first run. What reads looks anew each time which runs there are: somebody else may be the one who writes.
+of parts (`larm.kit.disk.tiers`), as a record in a place of its own would have 16 KB written. Each read first reads which runs
+there are: another process may be the one that writes.
 
 Used by one thread at a time; the owner says when a generation ends. A generation is one transaction: after a crash the table is
 as it was at the end of one.
@@ -22,25 +22,23 @@ from typing import NamedTuple
 from larm.kit.disk.database import Database
 from larm.kit.disk.tiers import Form, Tiers, catalogue_of
 
-_COLUMNS = "generation INTEGER NOT NULL, record BLOB NOT NULL, part INTEGER NOT NULL DEFAULT 0"
+_COLUMNS = "generation INTEGER NOT NULL, record BLOB NOT NULL, part INTEGER NOT NULL"
 _RECORDS = Form(
     "records",
     f"(key INTEGER PRIMARY KEY, {_COLUMNS})",
     ("key", "generation", "record", "part"),
     1,
     "records_runs",
-    "records",
     "tail",
 )
 _BY_PART = "(part INTEGER, key INTEGER, PRIMARY KEY (part, key)) WITHOUT ROWID"
-_PARTS = Form("parts", _BY_PART, ("part", "key"), 2, "parts_runs", "", "tail")
+_PARTS = Form("parts", _BY_PART, ("part", "key"), 2, "parts_runs", "tail")
 _TABLES = f"""
     {catalogue_of(_RECORDS)} {catalogue_of(_PARTS)}
     CREATE TABLE IF NOT EXISTS tail (number INTEGER PRIMARY KEY, key INTEGER NOT NULL, {_COLUMNS});
     CREATE UNIQUE INDEX IF NOT EXISTS tail_keys ON tail (key);
     CREATE INDEX IF NOT EXISTS tail_parts ON tail (part, key);
 """
-_HAS_PARTS = "SELECT count(*) FROM pragma_table_info('records') WHERE name = 'part'"
 _KEYS = "key IN (SELECT value FROM json_each(:keys))"
 _INSERT = "INSERT INTO tail (key, generation, record, part) VALUES (?, ?, ?, ?)"
 TAIL = 8_192
@@ -62,22 +60,16 @@ class Record(NamedTuple):
 class RecordTable:
     """Records by key (63 bits)."""
 
-    def __init__(self, path: Path, *, read_only: bool = False, parts: bool = False, tail: int = TAIL) -> None:
-        """Open the table, or make it; ``read_only``: look at what was committed last; ``parts``: records have them.
+    def __init__(self, path: Path, *, read_only: bool = False, tail: int = TAIL) -> None:
+        """Open the table, or make it; ``read_only``: look at what was committed last; ``tail``: of so many a run is made.
 
-        ``tail``: of so many a run is made. Raises StorageError.
+        Raises StorageError.
         """
         # constant after construction
         self._database = Database(path, _TABLES, read_only=read_only)
         self._most = tail
         # only the calling thread
         self._records, self._parts = (Tiers(self._database, form, tail) for form in (_RECORDS, _PARTS))
-        if not read_only:
-            try:
-                self._adopt(parts=parts)
-            except BaseException:
-                self.close()
-                raise
 
     def write(self, generation: int, puts: Iterable[tuple[int, bytes]]) -> None:
         """Write or replace, all of it or nothing; on the disk when it returns. Raises StorageError."""
@@ -120,14 +112,10 @@ class RecordTable:
         return self._select("WHERE key > :key", f"ORDER BY key LIMIT {limit:d}", key=key)
 
     def of_part(self, part: int, key: int, limit: int) -> Sequence[Record]:
-        """As `after`, but only those of a part, and those of which it is not known. Raises StorageError."""
+        """As `after`, but only those of a part. Raises StorageError."""
         with self._database.moment():
             self._parts.load()
-            while keys := self._keys_of(part, key, limit):
-                if found := self._select(f"WHERE {_KEYS} AND part IN (:part, 0)", keys=json.dumps(keys), part=part):
-                    return sorted(found)
-                key = keys[-1]
-        return []
+            return sorted(self._select(f"WHERE {_KEYS}", keys=json.dumps(self._keys_of(part, key, limit))))
 
     def younger(self, generation: int) -> Sequence[Record]:
         """All that were written after the end of ``generation``. Raises StorageError."""
@@ -148,20 +136,6 @@ class RecordTable:
         """Close the file; a second call does nothing."""
         self._database.close()
 
-    def _adopt(self, *, parts: bool) -> None:
-        """The table of an earlier version, which had no parts at first."""
-        with self._database.transaction():
-            for tiers in (self._records, self._parts):
-                tiers.load()
-            if "records" not in self._records.live:
-                return
-            if not self._database.row(_HAS_PARTS)[0]:
-                self._database.write("ALTER TABLE records ADD COLUMN part INTEGER NOT NULL DEFAULT 0")
-            self._records.adopt()
-            if parts and not self._parts.runs:
-                self._parts.add("SELECT part, key FROM records ORDER BY part, key")
-                self._database.write("DROP INDEX IF EXISTS by_part")
-
     def _remove_parts(self, keys: Sequence[int]) -> None:
         chosen = json.dumps(keys)
         pairs: list[tuple[int, int]] = []
@@ -174,8 +148,7 @@ class RecordTable:
         keys: set[int] = set()
         for table in self._parts.live:
             select = f"SELECT key FROM {table} WHERE part = ? AND key > ? ORDER BY key LIMIT {limit:d}"  # noqa: S608  a name
-            for each in (part, 0):
-                keys.update(found for (found,) in self._database.rows(select, (each, key)))
+            keys.update(found for (found,) in self._database.rows(select, (part, key)))
         return sorted(keys)[:limit]
 
     def _make_runs(self) -> None:

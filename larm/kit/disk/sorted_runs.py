@@ -1,9 +1,8 @@
 """SortedRuns: any number of fingerprints on the disk, written in order (`larm.kit.disk.tiers`), in one SQLite file.
 
-Numbers are first a row of bytes in ``tail``, which is in memory, too, sorted; when it has grown long it becomes a run. The
-table ``seen`` of earlier versions, one tree of all numbers, is run 0. What a merge has made of runs `look_up` knows from the
-next `show` on; until then it asks these, which the next `write` drops. Before it asks any it asks a filter in memory
-(`larm.kit.disk.part_filter`), as most numbers are in none.
+Numbers are first a row of bytes in ``tail``, which is in memory, too, sorted; when it has grown long it becomes a run. What a
+merge has made of runs `look_up` knows from the next `show` on; until then it asks these, which the next `write` drops. Before
+it asks any it asks a filter in memory (`larm.kit.disk.part_filter`), as most numbers are in none.
 
 Each method but `look_up` and `show` belongs to one thread at a time; these two go by a connection of their own, and the owner
 keeps them apart. Statements work on JSON arrays and return one row, because Python gives its lock away for each row and each
@@ -24,7 +23,7 @@ from larm.kit.disk.database import Database
 from larm.kit.disk.part_filter import END, PartFilter
 from larm.kit.disk.tiers import Form, Tiers, catalogue_of
 
-_FORM = Form("run", "(fingerprint INTEGER PRIMARY KEY)", ("fingerprint",), 1, "runs", "seen")
+_FORM = Form("run", "(fingerprint INTEGER PRIMARY KEY)", ("fingerprint",), 1, "runs")
 _SIZE = """
     CREATE TABLE IF NOT EXISTS size (entries INTEGER NOT NULL, checksum INTEGER NOT NULL);
     INSERT INTO size SELECT 0, 0 WHERE NOT EXISTS (SELECT * FROM size);
@@ -160,10 +159,9 @@ class SortedRuns:
 
     def _load(self) -> None:
         self.entries = int(self.writer.row("SELECT entries FROM size")[0])
-        self._tiers.load(self.entries)
-        if self._tiers.noted:  # else it is of an earlier version, and read only
-            for (data,) in self.writer.rows("SELECT fingerprints FROM tail ORDER BY number"):
-                self._tail.frombytes(_whole(self.writer, data))
+        self._tiers.load()
+        for (data,) in self.writer.rows("SELECT fingerprints FROM tail ORDER BY number"):
+            self._tail.frombytes(_whole(self.writer, data))
         self._tail = array("q", sorted(self._tail))
 
     def _change(self, new: Sequence[int], gone: Sequence[int], *, repeated: bool) -> None:

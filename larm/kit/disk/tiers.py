@@ -8,8 +8,8 @@ whatever the number of all, and looked for in two or three runs of each tier.
 A merge is done in steps, so that none takes long: the new run *grows*, and is not asked before it is whole. The runs that it
 is made of are then *dead*, and dropped by the next step: until then, who looks may go by what was before.
 
-A table of a larm before this is run 0. All that is changed is part of a transaction of the owner's, so a kill leaves what the
-last one has left. Belongs to one thread at a time; what may raise StorageError is `larm.kit.disk.database`.
+All that is changed is part of a transaction of the owner's, so a kill leaves what the last one has left. Belongs to one thread
+at a time; what may raise StorageError is `larm.kit.disk.database`.
 """
 
 from collections.abc import Sequence
@@ -46,8 +46,6 @@ class Form(NamedTuple):
     """How many of them."""
     catalogue: str
     """Name of the table that says which runs there are."""
-    zero: str
-    """Name of the table of a larm before the runs."""
     tail: str = ""
     """Name of the table of rows that are in no run yet, where there is one."""
     top: int = 64
@@ -84,24 +82,16 @@ class Tiers:
         self._least = least
         # only the calling thread
         self.runs: list[Run] = []
-        self.names: set[str] = set()
-        """Of all tables of the database."""
         self.noted = False
-        """There is a catalogue: not in a file of an earlier larm that is only read."""
+        """True if there is a catalogue: not in a database that has no tables yet, and is only read."""
 
-    def load(self, rows: int | None = None) -> None:
-        """Look which runs there are; ``rows``: how many a table of before has, where that is known. Raises StorageError."""
+    def load(self) -> None:
+        """Read which runs there are. Raises StorageError."""
         form, tables = self._form, _names(self._database.row(_TABLE_NAMES)[0])
-        self.names = tables
         self.runs, self.noted = [], form.catalogue in tables
         if self.noted:
             select = f"SELECT number, tier, state, target FROM {form.catalogue} ORDER BY number"  # noqa: S608  a constant
             self.runs = [Run(self._table(row[0]), *row) for row in self._database.rows(select)]
-        if form.zero in tables and not any(run.number == 0 for run in self.runs):
-            if rows is None:
-                (rows,) = self._database.row(f"SELECT count(*) FROM {form.zero}")  # noqa: S608  a constant
-            tier = next(tier for tier in range(64) if self._least * _FAN**tier >= rows)
-            self.runs.insert(0, Run(form.zero, 0, tier, LIVE, None))
         if missing := [run.table for run in self.runs if run.table not in tables]:
             raise self._database.damaged(f"the database is damaged: it has no table {missing[0]}")
 
@@ -120,15 +110,6 @@ class Tiers:
         return [*self._tail(), *(run.table for run in self.runs)]
 
     # -- in a transaction
-
-    def adopt(self) -> bool:
-        """Note run 0, so that nobody counts its rows again; whether there was one that nobody had noted."""
-        found = [run for run in self.runs if run.number == 0]
-        select = f"SELECT count(*) FROM {self._form.catalogue} WHERE number = 0"  # noqa: S608  a constant
-        if not found or self._database.row(select)[0]:
-            return False
-        self._note(found[0])
-        return True
 
     def add(self, select: str, values: Sequence[object] = ()) -> None:
         """A new run, of rows that ``select`` yields in the order of their keys."""
@@ -163,7 +144,7 @@ class Tiers:
         return [self._form.tail] if self._form.tail and self.noted else []
 
     def _table(self, number: int) -> str:
-        return f"{self._form.prefix}{number:d}" if number else self._form.zero
+        return f"{self._form.prefix}{number:d}"
 
     def _new_run(self, tier: int, state: str) -> Run:
         number = max([each.number for each in self.runs], default=0) + 1

@@ -9,8 +9,8 @@ records are known by their generation, of those that were changed or removed ``u
 
 New records are in ``tail`` in the order in which they came, their marks in memory. When it has grown long, the next generation
 makes runs of it (`larm.kit.disk.tiers`), in the order of keys, of marks, and of who follows whom: were each record and each
-mark written to a place of its own, a record would cost 95 KB. Tables of earlier versions are the first runs. Most marks that
-are looked for are new: once a process has added so many records that it pays to read all marks, a filter in memory says so.
+mark written to a place of its own, a record would cost 95 KB. Most marks that are looked for are
+new: once a process has added so many records that it pays to read all marks, a filter in memory says so.
 
 Used by one thread at a time. Many records go through each statement, and each returns one row, because Python gives its lock
 away for each row and each execution.
@@ -32,10 +32,10 @@ _COLUMNS = (
     "key INTEGER PRIMARY KEY, generation INTEGER NOT NULL, first INTEGER NOT NULL, marks BLOB NOT NULL, data BLOB NOT NULL"
 )
 _NAMES = ("key", "generation", "first", "marks", "data")
-_ENTRIES = Form("entries", f"({_COLUMNS})", _NAMES, 1, "entries_runs", "entries", "tail")
+_ENTRIES = Form("entries", f"({_COLUMNS})", _NAMES, 1, "entries_runs", "tail")
 _PAIR = "({0} INTEGER, key INTEGER, PRIMARY KEY ({0}, key)) WITHOUT ROWID"
-_MARKS = Form("marks", _PAIR.format("mark"), ("mark", "key"), 2, "marks_runs", "marks", "new_marks")
-_FOLLOWERS = Form("followers", _PAIR.format("first"), ("first", "key"), 2, "followers_runs", "", "tail")
+_MARKS = Form("marks", _PAIR.format("mark"), ("mark", "key"), 2, "marks_runs", "new_marks")
+_FOLLOWERS = Form("followers", _PAIR.format("first"), ("first", "key"), 2, "followers_runs", "tail")
 _TABLES = f"""
     {"".join(map(catalogue_of, (_ENTRIES, _MARKS, _FOLLOWERS)))}
     CREATE TABLE IF NOT EXISTS tail (number INTEGER PRIMARY KEY, {_COLUMNS.replace("PRIMARY KEY", "NOT NULL")});
@@ -205,16 +205,9 @@ class TwinTable:
         for tiers in (self._entries, self._marks, self._followers):
             tiers.load()
         if read_only:
-            if not self._followers.noted:  # of an earlier version, where the entries themselves say it
-                self._followers = self._entries
             return
         for statement in _IN_MEMORY:
             self._database.write(statement)
-        with self._database.transaction():
-            self._marks.adopt()
-            if self._entries.adopt():  # of an earlier version
-                self._followers.add("SELECT first, key FROM entries WHERE first <> key ORDER BY first, key")
-                self._database.write("DROP INDEX IF EXISTS followers")
         for key, marks in self._database.rows("SELECT key, marks FROM tail"):
             if not isinstance(marks, bytes) or len(marks) % 8:
                 raise self._damaged(key)
