@@ -118,7 +118,11 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
     refuse_without_crawl(directory)
     clock = SystemClock()
     with closing_all() as undo:
-        state = open_state(settings, directory, undo, read_only=True)
+        try:
+            state = open_state(settings, directory, undo, read_only=True)
+        except StorageError:  # a crawl that was killed in its first moments has not made all files
+            refuse_without_crawl(directory, saved=True)
+            raise
         state.seen.assume(state.fresh)  # a crawl may be running, and about to write it
         book = HostBook(state.store, settings.frontier, clock)
         tally = Tally(lambda: None)

@@ -90,7 +90,7 @@ def test_looks_after_a_kill_in_the_first_moments_are_sentences(tmp_path: Path, w
     command = [sys.executable, "-P", "-c", _KILLED_AT, str(files), "crawl", "--dir", str(directory), start]
     assert subprocess.run(command, capture_output=True, check=False, timeout=60).returncode == 9
     for look in (["why", start], ["check", "--state"], ["backup", str(tmp_path / "copy")]):
-        assert cli.run([*look, "--dir", str(directory)]) == 2, "nothing is damaged, and nothing is known"
+        assert cli.run([*look, "--dir", str(directory)]) in {0, 2}, "nothing is damaged, and little is known"
     assert cli.run(["crawl", "-q", "--delay", "0", "--dir", str(directory), start]) == 0
 
 
