@@ -35,14 +35,14 @@ class Moment(msgspec.Struct, frozen=True):
     """URLs in all queues."""
     memory: int
     """Bytes."""
-    pages: int
+    pages: int = 0
     """Of all runs."""
-    errors: int
-    elapsed: int
+    errors: int = 0
+    elapsed: int = 0
     """Milliseconds since the run began."""
 
 
-_NOTHING = Moment(math.inf, 0, 0, 0, 0, 0, 0, 0, 0)
+_NOTHING = Moment(math.inf, 0, 0, 0, 0, 0)
 """Before the first line."""
 
 
