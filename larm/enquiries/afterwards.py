@@ -153,9 +153,8 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
             noted=bool(noted),
             cut=0 if page or links or noted or not _may_be_cut(state.header) else _cut(directory),
         )
-        rows = [*_dates(page), *_about(kin), *links, *([("linked from", noted)] if noted else ())]
+        rows = [*_dates(page), *_shared(page), *_about(kin), *links, *([("linked from", noted)] if noted else ())]
         rows += explain(url, refusals, book, settings, directory, page=page)
-        rows += [("shared", f"with nobody: {why}")] if page and page.stored and (why := reasons(page.known.restricted)) else []
         rows += [("cut", said) for cut in (page.cuts.items() if page else ()) if (said := sentence_of(*cut))]
         return Explained(verdict(facts), rows)
 
@@ -214,6 +213,11 @@ def _dates(page: PageRow | None) -> list[tuple[str, str]]:
         return []
     dates = [("fetched", page.came), ("last asked", page.last.asked), ("same answer since", page.last.since)]
     return [(topic, minute(when)) for topic, when in dates if when]
+
+
+def _shared(page: PageRow | None) -> list[tuple[str, str]]:
+    why = reasons(page.known.restricted) if page is not None and page.stored else ""
+    return [("shared", f"with nobody: {why}")] if why else []
 
 
 def _searchable(directory: Path, url: Url, kin: Kin | None) -> str:
