@@ -49,7 +49,7 @@ class Bases:
         self._stop()
         self._kill()
         for name in ("stopped", "killed"):
-            (self[name] / "cachingqueue" / "suspects.json").write_text('{"http://elsewhere/": 3}')
+            (self[name] / "cachingqueue" / "suspects.json").write_text('{"http://elsewhere/": {"points": 3}}')
 
     def __getitem__(self, name: str) -> Path:
         return self._folder / name
