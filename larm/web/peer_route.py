@@ -88,7 +88,10 @@ def file_routes(peering: Peering) -> list[Route]:
         hidden = _hidden(request, peering, name)
         if isinstance(hidden, Response):
             return hidden
-        return await to_thread.run_sync(_file, request, shares, hidden, name, below)
+        response = await to_thread.run_sync(_file, request, shares, hidden, name, below)
+        if name and name not in shares.only and not peering.passes.needed:  # anybody may keep what anybody may open
+            response.headers["cache-control"] = "no-cache"
+        return response
 
     return [Route("/files/", answer), Route("/files/{share}/{path:path}", answer)]
 
