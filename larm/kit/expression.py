@@ -8,8 +8,6 @@ import re
 import time
 from collections.abc import Iterator
 
-import regex
-
 LIMIT = 0.1
 """Seconds that the first match may take."""
 _SLOW_ONES = 40
@@ -46,6 +44,8 @@ class Expression:
 
     def __init__(self, text: str) -> None:
         """Raises ValueError for what is no expression."""
+        import regex  # 20 ms, which only a crawl with an expression pays
+
         # constant after construction
         self._text = _FOREIGN.sub(_translated, text)
         plain = _is_plain(self._text)
@@ -84,6 +84,8 @@ class Expression:
 
     def slow_name(self) -> str:
         """Return a long name on which the expression, or its rest from a group on, takes too long; empty: there is none."""
+        import regex
+
         for rest in _rests(self._text):
             try:
                 match = regex.compile(rest, _FLAGS).fullmatch
