@@ -56,7 +56,7 @@ def back_up(directory: Path, target: Path, tell: Callable[[str], object]) -> Bac
         raise UsageError(f"{target} is not empty: name a folder that is, or does not exist yet")
     try:
         target.mkdir(parents=True, exist_ok=True)
-        shutil.copymode(directory, target)
+        _keep_private(directory, target, tell)
         _copy(directory, target, tell)
         _copy_named(directory, target, tell)
         _file(directory / MARKER, target / MARKER)
@@ -67,6 +67,14 @@ def back_up(directory: Path, target: Path, tell: Callable[[str], object]) -> Bac
         raise StorageError(f"{target}: the copy has no checkpoint; copy again")
     files = [path for path in target.rglob("*") if path.is_file()]
     return BackedUp(len(files), sum(path.stat().st_size for path in files))
+
+
+def _keep_private(directory: Path, target: Path, tell: Callable[[str], object]) -> None:
+    """Give ``target`` the mode of the crawl's directory, which only its owner can do."""
+    try:
+        shutil.copymode(directory, target)
+    except PermissionError:
+        tell(f"{target} belongs to another user and keeps its permissions: check who may read it")
 
 
 def _copy_named(directory: Path, target: Path, tell: Callable[[str], object]) -> None:
