@@ -23,7 +23,8 @@ from larm.model.outcome import Failed, FailReason, Fetched, Outcome, Timing
 from larm.seams import Clock
 
 _LOOK_UP = 60.0  # seconds that a look-up may go on after we gave it up; resolvers try some servers, 5 s and twice each
-_AT_A_TIME = 16_000_000  # bytes of decoded bodies that `wait` returns, and one more: many may end at once, each a bomb
+_AT_A_TIME = 16_000_000
+"""Bytes of decoded bodies that the calls of `wait` of all fetchers return together, and one body each: many bombs may end at once."""
 _AWAY = 0.25  # seconds between two calls of `wait` from which our absence counts; a batch of pages takes some hundredths
 _EXCUSED = 0.25  # share of a request's time that was lost to it by our fault, from which its time-out is not the host's
 _PERHAPS_MOVED = (FailReason.CONNECT, FailReason.TIMEOUT)
@@ -43,6 +44,7 @@ class CurlFetcher:
         # constant after construction
         self._terms = terms
         self._clock = clock
+        self._at_a_time = _AT_A_TIME // terms.settings.threads
         self._loop = MultiLoop(clock, connections_kept(terms.settings))
         self._connections: Connections | None = {} if exchanges else None
         # only the fetcher thread
@@ -196,7 +198,7 @@ class CurlFetcher:
     def _finish(self) -> None:
         """Outcomes of what libcurl is done with, till their bodies are much; the rest follows at the next `wait`."""
         wall, size = self._clock.wall(), 0
-        while self._done and size <= _AT_A_TIME:
+        while self._done and size <= self._at_a_time:
             handle, error, message = self._done.popleft()
             transfer = self._active.pop(handle)
             lease = transfer.lease

@@ -22,6 +22,10 @@ MAX_COPIES: Final = 300_000
 """Formatting elements opened again: 380 bytes each."""
 MAX_ATTRIBUTES: Final = 5_000
 """Of one tag."""
+MAX_STEPS: Final = 500_000
+"""Tags that nest, of a page that `_tame` does not clear: two seconds. A page of 20 MB may have 4 million."""
+_BLOCK: Final = 250_000
+"""Bytes of a page between two looks at what its tags have done."""
 
 _NAMES = tuple(b"b big code em font i nobr s small strike strong tt u".split())
 _FORMATTING = frozenset(_NAMES)
@@ -100,34 +104,40 @@ def _huge_tag(body: bytes, effort: int) -> re.Match[bytes] | None:
 
 
 def _tame(page: bytes, tags: int, variety: int, effort: int) -> bool:
-    """Whether all tags together could do no harm, where the page is nested deepest. A quarter of the time of `_harmful`.
+    """Return True if all tags together do no harm, at most as much as counted here. A quarter of the time of `_harmful`.
 
     ``page``: in lower case, here and below; ``variety``: formatting elements that can be opened again at once.
     """
-    names = _NESTING_NAME.findall(page)
-    opened = dict.fromkeys(names, 0)
-    depth = deepest = most = 0
-    for name in names:
-        if name[0] != _SLASH:
-            opened[name] += 1
-            depth += 1
-            if depth > deepest:  # noqa: PLR1730  a call takes as long as all the rest
-                deepest = depth
-        elif opened.get(name[1:]):
-            opened[name[1:]] -= 1
-            depth -= 1
-    if tags * deepest > MAX_WORK * effort:
-        return False
-    if tags * variety <= MAX_COPIES * effort:
-        return True
-    styles = _OpenStyles()
-    for name in names:
-        begins = name[0] != _SLASH
-        bare = name if begins else name[1:]
-        if bare in _STYLES_OR_WALLS:
-            styles.note(bare, opens=begins)
-            most = max(most, styles.total)
-    return tags * min(variety, most) <= MAX_COPIES * effort
+    opened: dict[bytes, int] = {}
+    styles, styled = _OpenStyles(), tags * variety > MAX_COPIES * effort
+    depth = work = most = end = 0
+    while end < len(page):
+        begin, end = end, page.find(b"<", end + _BLOCK)
+        end = len(page) if end < 0 else end
+        names = _NESTING_NAME.findall(page, begin, end)
+        deepest = depth
+        for name in names:
+            work += depth
+            if name in _CELLS:
+                continue
+            if name[0] != _SLASH:
+                opened[name] = opened.get(name, 0) + 1
+                depth += 1
+                if depth > deepest:  # noqa: PLR1730  a call takes as long as all the rest
+                    deepest = depth
+            elif opened.get(name[1:]):
+                opened[name[1:]] -= 1
+                depth -= 1
+        work += (page.count(b"<", begin, end) - len(names)) * deepest
+        for name in names if styled else ():
+            begins = name[0] != _SLASH
+            bare = name if begins else name[1:]
+            if bare in _STYLES_OR_WALLS:
+                styles.note(bare, opens=begins)
+                most = max(most, styles.total)
+        if work > MAX_WORK * effort or tags * min(variety, most) > MAX_COPIES * effort:
+            return False
+    return True
 
 
 def _harmful(page: bytes, variety: int, effort: int) -> int | None:
@@ -137,7 +147,7 @@ def _harmful(page: bytes, variety: int, effort: int) -> int | None:
     copying = True  # one formatting element behind the other opens nothing again
     opened: Counter[bytes] = Counter()
     styles = _OpenStyles()
-    for at, ends, name in _nesting(page):
+    for step, (at, ends, name) in enumerate(_nesting(page)):
         found = page.count(b"<", last, at)  # the last one, and those that don't nest
         started = found - page.count(b"</", last, at)
         work += found * depth
@@ -146,6 +156,8 @@ def _harmful(page: bytes, variety: int, effort: int) -> int | None:
         closes = ends and opened[name] > 0  # else it closes nothing
         if closes and name not in _FORMATTING:
             copies += reopened  # the formatting that ended with this element goes on behind it
+        if step > MAX_STEPS * effort:
+            return at
         if work > most_work or copies > most_copies:
             excess = max((work - most_work) // max(depth, 1), (copies - most_copies) // max(reopened, 1))
             return _back(page, last, at, excess)

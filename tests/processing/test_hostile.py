@@ -163,6 +163,21 @@ def test_formatting_ends_with_the_cell_that_it_is_in() -> None:
     assert cut(page) == (page, [])
 
 
+def test_what_nests_little_before_its_end_is_not_followed_tag_by_tag(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor are cells, which close each other: a page of 20 MB would take 17 seconds."""
+    monkeypatch.setattr(hostile, "_harmful", lambda *_: pytest.fail("it took the long way"))
+    for page in (b"<div></div>" * DEEP + b"<div>" * 3_000, b"<table><tr><td>a</table>" * DEEP):
+        assert cut(page) == (page, [])
+
+
+def test_tags_of_a_doubtful_page_are_followed_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (b"<b>" * 100 + b"</b>" * 100) * 600
+    assert cut(page) == (page, [])
+    monkeypatch.setattr(hostile, "MAX_STEPS", 1_000)
+    assert len(cut(page)[0]) == 3_503
+    assert cut(page, 2) == (page, []), "twice the effort clears it"
+
+
 _STYLED = "<b> <B\tid={}> <b\n{}> <i/x{}> <FONT\fsize={}> <code\r{}> <TT\t{}/> <strong\tx{}=1\t> <small> <b\tx='>'>"
 _OTHERS = "<p> <div> <DIV> <table> <td> <li> <a\thref={}> <object> </b> </i> </B> </p> </div> </Div> </table> </br> </object> x"
 _SOUP = [*_STYLED.split(" "), *_OTHERS.split(" ")]
