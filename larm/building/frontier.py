@@ -108,11 +108,14 @@ def frontier_of(  # noqa: PLR0917
         pages.put([forbidden(message, name) for message in messages])
 
     join = ground.normalizer.join
-    desk = RobotsDesk(book, turns, settings.robots, shared.clock, shared.tally, anew=anew, note=note, join=join)
+    spellings = Spellings(state.store)
+    desk = RobotsDesk(
+        book, turns, settings.robots, shared.clock, shared.tally, anew=anew, note=note, join=join, file=spellings.file
+    )
     coming = moves_state_of(header.parts if header else {}).away
     away = AwayHosts(state.store, settings.frontier.host_block, shared.tally, coming)
     own = own_filters(settings)
-    parts = FilterParts(scope, state.seen, desk, traps, folders, forgotten, owner, copies, Spellings(state.store))
+    parts = FilterParts(scope, state.seen, desk, traps, folders, forgotten, owner, copies, spellings)
     stages = _with_away(filters(settings, parts, own), away)
     chain = FilterChain(
         stages if order is not None else with_mail(stages, MailFilter(book, turns, shared.tally)),

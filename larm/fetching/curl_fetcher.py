@@ -24,7 +24,7 @@ from larm.seams import Clock
 
 _LOOK_UP = 60.0  # seconds that a look-up may go on after we gave it up; resolvers try some servers, 5 s and twice each
 _AT_A_TIME = 16_000_000
-"""Bytes of decoded bodies that the calls of `wait` of all fetchers return together, and one body each: many bombs may end at once."""
+"""Bytes of decoded bodies that `wait` returns, of all fetchers together, and one body each: many bombs may end at once."""
 _AWAY = 0.25  # seconds between two calls of `wait` from which our absence counts; a batch of pages takes some hundredths
 _EXCUSED = 0.25  # share of a request's time that was lost to it by our fault, from which its time-out is not the host's
 _PERHAPS_MOVED = (FailReason.CONNECT, FailReason.TIMEOUT)

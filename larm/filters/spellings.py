@@ -1,11 +1,13 @@
 """Spellings: the links that differ from the request of their page only in what normalisation folds together.
 
 Some of that is guessed, as ``/a/`` and ``/a/index.html`` may be two pages. `VisitedFilter` files such links here, on the
-handler thread. Where a request has failed, each of them gets its turn. `Spellings.is_news` is thread-safe.
+handler thread. Where a request has failed, or robots.txt forbids it, each of them gets its turn. `Spellings.is_news` is
+thread-safe.
 """
 
 import re
 from array import array
+from collections import OrderedDict
 from collections.abc import Sequence
 
 import msgspec
@@ -23,7 +25,8 @@ _FAILED = 10_000
 turn at the next revisit."""
 _SLOTS = 1 << 19
 """Spellings that are known at once: 4 MB. Of others the disk is asked again."""
-_ESCAPED = re.compile("%[2-7]")
+_ESCAPED = re.compile(r"%[2-7]|\$")
+"""Parts of a normal form that may be spelled in another way, such as ``/a$b`` of ``/a%24b`` (LARM-26)."""
 
 
 class Spellings:
@@ -34,12 +37,15 @@ class Spellings:
         self._store = store
         # written by the handler thread
         self._known = array("Q", bytes(8 * _SLOTS))
-        self._failed: dict[str, URLMessage] = {}
+        self._failed: OrderedDict[str, URLMessage] = OrderedDict()
+        self._filed = bytearray(_SLOTS)  # by page, not 0 if there may be a row: most pages have none, and the disk is not asked
+        for key in store.keys(ROW):
+            self._filed[_slot(key)] = 1
 
     def is_news(self, access: str, fingerprint: int) -> bool:
         """Return True if the link may be another spelling of its page that is not filed yet. At most 1 us."""
         number = fingerprint_of(access)
-        if number == fingerprint and "%" not in access:
+        if number == fingerprint and "%" not in access and "$" not in access:
             return False
         return self._known[number % _SLOTS] != number and (number != fingerprint or _ESCAPED.search(access) is not None)
 
@@ -47,7 +53,7 @@ class Spellings:
         """Remember the spellings that are requested first, or filed."""
         for url in urls:
             number = url.spelling
-            if number != url.fingerprint or "%" in url.access:
+            if number != url.fingerprint or _ESCAPED.search(url.access) is not None:
                 self._known[number % _SLOTS] = number
 
     def file(self, messages: Sequence[URLMessage]) -> list[URLMessage]:
@@ -58,8 +64,11 @@ class Spellings:
         for message in messages:
             prefix = f"{ROW}{message.url.fingerprint:x}-"
             if prefix not in rows:
+                if message.failed and prefix not in self._failed and not self._filed[message.url.fingerprint % _SLOTS]:
+                    self._failed[prefix] = message  # nearly all of those that failed
+                    continue
                 alone = self._failed.pop(prefix, None)
-                keys = [] if alone is not None else self._store.keys(prefix)
+                keys = self._store.keys(prefix) if alone is None and self._filed[_slot(prefix)] else []
                 found = unpack_messages(self._store.get_many(keys[-1:])[keys[-1]]) if keys else []
                 rows[prefix] = found if alone is None else [alone]
                 before[prefix] = keys, found.copy()
@@ -74,12 +83,18 @@ class Spellings:
             elif new != old:
                 number = int(keys[-1][len(prefix) : -4]) + 1 if keys else 0
                 puts[f"{prefix}{number:08}.cqb"] = pack_messages(new)
+                self._filed[_slot(prefix)] = 1
                 for key in keys:
                     self._store.retire(key)
         while len(self._failed) > _FAILED:
-            del self._failed[next(iter(self._failed))]
-        self._store.put_many(puts)
+            self._failed.popitem(last=False)
+        if puts:
+            self._store.put_many(puts)
         return passing
+
+
+def _slot(key: str) -> int:
+    return int(key.split("-")[1], 16) % _SLOTS
 
 
 def _filed(rows: list[URLMessage], message: URLMessage) -> URLMessage | None:

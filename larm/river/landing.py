@@ -115,7 +115,9 @@ class Lander:
                 counts = {f"downloader/exception_type_count/{outcome.reason.value}": 1}
                 text = f"{outcome.reason.value}: {outcome.detail}"
                 landed = landed_of(lease, outcome, text, error=True, counts=counts)
-                return landed._replace(visit=self._no_page(lease.message, outcome, cause_of(outcome, 0.0)))
+                retry = policy(outcome, lease.message.tries, self._settings).retry
+                failed = () if retry else self._for_spellings(lease.message)
+                return landed._replace(visit=self._no_page(lease.message, outcome, cause_of(outcome, 0.0)), messages=failed)
 
     def decide(self, lease: Lease, outcome: Outcome, host: Host) -> Decision:
         """What becomes of the page, and of its host. Under the lock of the host records."""
@@ -274,13 +276,16 @@ class Lander:
         )
         if message.redirects >= self._settings.redirects:
             landed.counts[TOO_MANY] = 1
+            if same:
+                landed = landed._replace(messages=self._for_spellings(message))
             return _lost_way(landed, visit, f"more than {message.redirects} in a row")
         chain = (*message.chain, message.url.fingerprint)
         stays = message.is_sitemap and (message.link_type & BY_ROBOTS or target.host == message.url.host)
         kind = message.link_type if stays else REDIRECT
         onward = URLMessage(target, message.url.access, kind, message.depth, message.redirects + 1)
-        onward = msgspec.structs.replace(onward, released=message.released, chain=chain)
         own = target.access == message.url.access
+        tried = message.tried if own else (*message.tried, message.url.spelling)  # no circle by way of other pages goes on
+        onward = msgspec.structs.replace(onward, released=message.released, chain=chain, tried=tried)
         ring = len(chain) - 1 - chain.index(target.fingerprint) if target.fingerprint in message.chain and not same else 0
         back = own or ring
         first = message.redirects < max(2, ring + 1) or (own and message.referrer != message.url.access)
@@ -288,6 +293,7 @@ class Lander:
             return landed._replace(visit=visit, again=onward)  # once more, with the cookies
         if back:
             landed.counts[CIRCLE] = 1
+            landed = landed._replace(messages=self._for_spellings(onward))
         why = "to itself" if own else ""
         if ring == 1 and target.host == message.url.host:
             why = f"in a circle by {message.url.access}"  # the page, not what sets its cookie, is asked for by a later run
@@ -310,19 +316,23 @@ class Lander:
         """
         if policy(outcome, message.tries, self._settings).retry:
             return None, ()
-        failed = msgspec.structs.replace(message, tried=(*message.tried, message.url.spelling), tries=0)
+        failed = _failed(message)
         other = next((each for each in shorter(message.url, self._join) if each.spelling not in failed.tried), None)
         if other is None:
-            return None, () if self._is_news is None else (failed,)
+            return None, self._for_spellings(message)
         known = None if message.known is None else as_whole(message.known)
         return msgspec.structs.replace(failed, url=other, known=known), ()
+
+    def _for_spellings(self, message: URLMessage) -> Sequence[URLMessage]:
+        """Return the failed request for the visited filter, if there is one."""
+        return () if self._is_news is None else (_failed(message),)
 
     def _no_page(self, message: URLMessage, outcome: Outcome, failure: str, status: int = 0) -> Visit | None:
         """For the page book: we may have had this page before, or it may be there the next time.
 
         None where it is tried again: what is in the river must not be in the book as well, or a revisit asks for it twice.
         """
-        if message.tried or policy(outcome, message.tries, self._settings).retry:
+        if (message.tried and not message.redirects) or policy(outcome, message.tries, self._settings).retry:
             return None
         return Visit(
             page=message.url.access,
@@ -338,6 +348,10 @@ class Lander:
 _NONE: Mapping[str, int] = {}
 _SITEMAPS = f"\t{SITEMAP}\t".encode()
 _follows = operator.attrgetter("follow")
+
+
+def _failed(message: URLMessage) -> URLMessage:
+    return msgspec.structs.replace(message, tried=(*message.tried, message.url.spelling), tries=0)
 
 
 def _kind(link: Link, message: URLMessage, document: Document) -> int:

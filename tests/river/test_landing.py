@@ -205,7 +205,9 @@ def test_a_redirect_is_a_link_of_type_2_and_a_message() -> None:
     target = url("http://a.org/other")
     assert tuple(visit_of(landed).links) == (Link(target, REDIRECT, ""),)
     assert (visit_of(landed).page, visit_of(landed).document) == (HERE, None)
-    assert list(landed.messages) == [URLMessage(target, HERE, REDIRECT, 2, redirects=1, chain=(url(HERE).fingerprint,))]
+    assert list(landed.messages) == [
+        URLMessage(target, HERE, REDIRECT, 2, redirects=1, chain=(url(HERE).fingerprint,), tried=(url(HERE).spelling,))
+    ]
     assert not landed.page
     assert not landed.error
     assert landed.log_line == f"123 ms: 302 -> ../other: {HERE}"
@@ -221,7 +223,7 @@ def test_a_redirect_to_the_same_normalised_url_goes_past_the_filters() -> None:
     landed = moved("/dir/", about)
     assert landed.messages == ()
     again = URLMessage(url("http://a.org/dir/"), about.url.access, REDIRECT, 1, redirects=1, chain=(about.url.fingerprint,))
-    assert landed.again == again
+    assert landed.again == msgspec.structs.replace(again, tried=(about.url.spelling,))
     assert visit_of(landed).links[0].link_type == REDIRECT
 
 

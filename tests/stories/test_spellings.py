@@ -13,6 +13,7 @@ from larm.building.state import QUEUES
 from larm.filters.spellings import ROW
 from larm.kit.disk.block_store import BlockStore
 from larm.testing.replies import Reply, html
+from larm.testing.site import Site
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import asked, indexed, once, run_crawl, stored, watch
 from tests.stories.processes import Process, crawl_arguments, larm_says
@@ -27,7 +28,24 @@ PAIRS = [
     ("/s?a=b+c", "/s?a=b%20c", 404),
     ("/r?to=/x", "/r?to=%2Fx", 500),
     ("/e/default.asp", "/e/index.php", 403),
+    ("/m%24n", "/m$n", 404),
+    ("/no/x", "/no//x", "robots"),
+    ("/itself/%2Cx", "/itself/,x", "itself"),
+    ("/ring/%2Cx", "/ring/,x", "ring"),
+    ("/dropped/%2Cx", "/dropped/,x", "dropped"),
 ]
+
+
+def _fail(site: Site, path: str, failure: int | str) -> None:
+    if failure == "itself":
+        site.redirect(path, path)
+    elif failure == "ring":
+        site.redirect(path, "/ring/other")
+        site.redirect("/ring/other", path)
+    elif failure == "dropped":
+        site.add(path, Reply(0, raw=b"", end="reset"))
+    elif isinstance(failure, int):
+        site.status(path, failure)
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -38,9 +56,10 @@ def test_other_spelling_gets_its_turn_when_the_first_fails(tmp_path: Path, web: 
     pairs = [((good, bad) if back else (bad, good), status) for bad, good, status in PAIRS]
     site.page("/", links=[path for (bad, good), _ in pairs for path in ([bad] if late else [bad, good])] + ["/next"])
     site.add("/next", html("Next. " + "".join(f'<a href="{good}">x</a>' for (_, good), _ in pairs), delay=0.3 * late))
-    for (bad, good), status in pairs:
-        site.status(bad, status)
+    for (bad, good), failure in pairs:
+        _fail(site, bad, failure)
         site.page(good, good, f"The page {good} is here.")
+    site.robots("User-agent: *\n" + "".join(f"Disallow: {bad}\n" for (bad, _), failure in pairs if failure == "robots"))
     settings = {"frontier.retries": 1, "frontier.per_host": 4}
     for _ in range(2):
         run_crawl(tmp_path, web.url("a.localhost"), settings)

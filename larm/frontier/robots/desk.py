@@ -59,13 +59,14 @@ class RobotsDesk:
         anew: bool = False,
         note: Callable[[Sequence[URLMessage]], object] = lambda _: None,
         join: Callable[[str, str], Url] | None = None,
+        file: Callable[[Sequence[URLMessage]], Sequence[URLMessage]] = lambda _: (),
     ) -> None:
         """``anew``: what earlier runs were told is asked for again, as they may have left out sitemaps that it names.
 
         ``note`` is told what is forbidden: later rules may allow it, when no link that is new leads there any more.
 
         ``join`` makes other spellings of an address that is forbidden: one that is not is asked for in its place, as of all
-        the links to it, under whatever name, only the first comes here.
+        the links to it, under whatever name, only the first comes here. ``file``: see `larm.filters.spellings.Spellings.file`.
         """
         # constant after construction
         self._oldest = clock.monotonic() + settings.ttl if anew else 0.0  # when rules of this run may expire
@@ -76,6 +77,7 @@ class RobotsDesk:
         self._tally = tally
         self.note = note
         self._join = join
+        self._file = file
 
     # -- the handler thread
 
@@ -83,6 +85,7 @@ class RobotsDesk:
         """See `larm.seams.Filter`."""
         passing: list[URLMessage] = []
         forbidden: list[URLMessage] = []
+        alone: list[URLMessage] = []
         waiting = 0
         self._book.warm(message.url.host for message in batch)
         with self._book.lock:
@@ -100,7 +103,10 @@ class RobotsDesk:
                         passing.append(message)
                     else:
                         forbidden.append(message)
-                        passing += self._in_its_place(message, rules)
+                        other = self._in_its_place(message, rules)
+                        passing += other
+                        if not other:
+                            alone.append(msgspec.structs.replace(message, tried=_tried(message)))
                 if parked:
                     host.parked.put_many(parked)
                     self._book.put_locked(len(parked))
@@ -115,7 +121,8 @@ class RobotsDesk:
         self._tally.rise(waiting)  # the handler lets it fall by all that do not pass
         self._turns.announce()
         self._book.relieve()
-        return passing
+        linked = self._file(alone) if alone else ()
+        return [*passing, *self.sift(linked, drop)] if linked else passing
 
     def settle(self, arrival: Arrival) -> Iterator[list[URLMessage]]:
         """Set the rules of an origin; returns the parked messages of its host, which must enter the robots filter now.
@@ -178,9 +185,10 @@ class RobotsDesk:
     def _in_its_place(self, message: URLMessage, rules: RobotsRules) -> list[URLMessage]:
         if self._join is None:
             return []
+        tried = _tried(message)
         others = chain(shorter(message.url, self._join), longer(message.url, self._join))
-        allowed = next((each for each in others if rules.allows(each.path_query)), None)
-        return [] if allowed is None else [msgspec.structs.replace(message, url=allowed, tried=(message.url.spelling,))]
+        allowed = next((each for each in others if each.spelling not in tried and rules.allows(each.path_query)), None)
+        return [] if allowed is None else [msgspec.structs.replace(message, url=allowed, tried=tried)]
 
     # -- under the lock
 
@@ -198,6 +206,10 @@ class RobotsDesk:
             foreign = message.is_sitemap and message.referrer != address.access
             host.robots_tasks.append(URLMessage(address, address.access, SITEMAP if foreign else ORDINARY))
         return None
+
+
+def _tried(message: URLMessage) -> tuple[int, ...]:
+    return (*message.tried, message.url.spelling)
 
 
 def robots_url(url: Url) -> Url:
