@@ -96,11 +96,11 @@ def refuse_bytes(directory: Path) -> None:
         ) from None
 
 
-def refuse_without_crawl(directory: Path, *, saved: bool = False) -> None:
-    """Raises UsageError where nothing was ever crawled; ``saved``: or saved, and no crawl is about to. Raises StorageError."""
+def refuse_without_crawl(directory: Path) -> None:
+    """Raises UsageError where nothing was ever crawled, or saved and no crawl is about to. Raises StorageError."""
     if not is_there(directory / QUEUES / DATABASE):
         raise UsageError(f"no crawl in {directory}; --dir names another directory")
-    if saved and last_header(directory) is None and not is_held(directory):
+    if last_header(directory) is None and not is_held(directory):
         raise UsageError(f"{directory}: its crawl was ended before it saved anything; the same 'larm crawl' begins again")
 
 

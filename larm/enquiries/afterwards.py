@@ -60,7 +60,7 @@ from larm.model.url import BadUrl, Url, URLNormalizer
 from larm.monitor.rates import minute
 from larm.recrawl.page_row import Answer, PageRow
 from larm.recrawl.page_rows import page_row, page_rows
-from larm.river.verdicts import refusals_of
+from larm.river.verdicts import place_in, refusals_of
 from larm.storage.log import LINKS_LOG
 from larm.storage.pending import read_pending
 from larm.storage.reader import StoreLog
@@ -118,11 +118,7 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
     refuse_without_crawl(directory)
     clock = SystemClock()
     with closing_all() as undo:
-        try:
-            state = open_state(settings, directory, undo, read_only=True)
-        except StorageError:  # a crawl that was killed in its first moments has not made all files
-            refuse_without_crawl(directory, saved=True)
-            raise
+        state = open_state(settings, directory, undo, read_only=True)
         state.seen.assume(state.fresh)  # a crawl may be running, and about to write it
         book = HostBook(state.store, settings.frontier, clock)
         tally = Tally(lambda: None)
@@ -151,6 +147,7 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
             redirects=settings.frontier.redirects if moved else 0,
             circle=page is not None and _in_a_circle(directory, page, normalizer_of(settings, directory, [text])),
             noted=bool(noted),
+            unfiltered=place_in(state.header.incoming.state(), url) if state.header else 0,
             cut=0 if page or links or noted or not _may_be_cut(state.header) else _cut(directory),
         )
         rows = [*_dates(page), *_shared(page), *_about(kin), *links, *([("linked from", noted)] if noted else ())]

@@ -51,7 +51,7 @@ class BackedUp(msgspec.Struct):
 
 def back_up(directory: Path, target: Path, tell: Callable[[str], object]) -> BackedUp:
     """Into ``target``, which must be empty or missing. Raises UsageError, StorageError; then ``target`` is no crawl."""
-    refuse_without_crawl(directory, saved=True)
+    refuse_without_crawl(directory)
     if target.is_dir() and any(target.iterdir()):
         raise UsageError(f"{target} is not empty: name a folder that is, or does not exist yet")
     try:

@@ -44,7 +44,7 @@ class StateRead(msgspec.Struct):
 
 def check_state(settings: Config, directory: Path) -> StateRead:
     """Raises UsageError where there is no crawl or one that runs, StorageError for the first thing that is not whole."""
-    refuse_without_crawl(directory, saved=True)
+    refuse_without_crawl(directory)
     with DirectoryLock(directory, looks=True):
         try:
             _check(settings, directory)

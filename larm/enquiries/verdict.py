@@ -65,6 +65,8 @@ class Facts(msgspec.Struct, frozen=True):
     """``frontier.redirects``, where a redirect that was one too many leads here."""
     circle: bool = False
     """The redirect that it answers with leads to itself in the end."""
+    unfiltered: int = 0
+    """Its place, from 1, among the URLs that the filters have not seen yet."""
     noted: bool = False
     """Links to it are in links.log, be they followed or not; looked up where nothing else is known of it."""
 
@@ -159,6 +161,8 @@ def _waiting(facts: Facts) -> str:
 
 
 def _unseen(facts: Facts) -> str:
+    if facts.unfiltered:
+        return f"Not fetched yet: number {facts.unfiltered:,} of the URLs that wait for the filters"
     if facts.redirects:
         remedy = f"'larm crawl --set frontier.redirects={larger(20, facts.redirects)}' follows them"
         return f"Not fetched: it is behind more than {facts.redirects} redirects in a row; {remedy}"

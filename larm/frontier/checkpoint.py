@@ -116,7 +116,7 @@ class CheckpointFile:
     def read(self) -> tuple[Header, bytes] | None:
         """Header and fingerprints of the last checkpoint; None if there is none. Raises StorageError for a state that
         this version can't read as a whole."""
-        data = self.store.get(_HEADER)
+        data = self.store.get(_HEADER) if self.store.complete else None
         if data is None:
             return None
         try:

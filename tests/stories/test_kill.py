@@ -94,6 +94,25 @@ def test_looks_after_a_kill_in_the_first_moments_are_sentences(tmp_path: Path, w
     assert cli.run(["crawl", "-q", "--delay", "0", "--dir", str(directory), start]) == 0
 
 
+def test_looks_at_a_database_without_tables_say_that_nothing_was_saved(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "cachingqueue").mkdir()
+    (tmp_path / "cachingqueue" / "cache.db").touch()
+    for look in (["why", "http://a.org/"], ["check", "--state"], ["backup", str(tmp_path / "copy")]):
+        assert cli.run([*look, "--dir", str(tmp_path)]) == 2
+        assert "its crawl was ended before it saved anything" in capsys.readouterr().err
+
+
+def test_why_of_a_start_url_after_a_kill_at_the_first_request_says_that_it_waits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with random_web(1, hosts=2, pages=9) as web:
+        kill(web, tmp_path, 1, tick="1h")
+        assert cli.run(["why", web.start_urls[0], "--dir", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.startswith("Not fetched yet: number 1 of the URLs that wait for the filters\n")
+
+
 def test_a_tick_saves_all_that_was_done_before_it(tmp_path: Path) -> None:
     """Told by ticks and not by clocks: whatever had been done at one tick is in the checkpoint of the next but one."""
     monitor = tmp_path / "logs" / "ThreadMonitor.log"

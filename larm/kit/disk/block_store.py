@@ -49,6 +49,11 @@ class BlockStore:
         # guarded by self._retired_lock
         self._retired: list[str] = []
 
+    @property
+    def complete(self) -> bool:
+        """False where the process that made the database was killed before its tables were there. Raises StorageError."""
+        return bool(list(self._reader.database.rows("SELECT 1 FROM sqlite_master WHERE name = 'Cache'")))
+
     def get(self, key: str) -> bytes | None:
         """The block, None where there is none. Raises StorageError, also for an entry that is not plain bytes."""
         return self.get_many([key]).get(key)  # one statement; diskcache's own look-up takes several
