@@ -16,18 +16,18 @@ from typing import Any
 
 import msgspec
 
-from larm.agents.agent import Agent, Received
-from larm.agents.beat import Beat, Quiet, Stamp, View, Vote
-from larm.agents.certificates import issue, make_authority
-from larm.agents.courier import Answer, Courier
-from larm.agents.inbox import Inbox
-from larm.agents.membership import Membership, Rules, Saved
-from larm.agents.outboxes import Outboxes
-from larm.agents.owner_filter import OwnerFilter
-from larm.agents.placement import key_of
-from larm.agents.rows import Wire, check_rows, decode_rows, encode_rows
-from larm.agents.said import NoSeal, Sealing
-from larm.agents.seal import Seal
+from larm.cluster.agent import Agent, Received
+from larm.cluster.beat import Beat, Quiet, Stamp, View, Vote
+from larm.cluster.certificates import issue, make_authority
+from larm.cluster.courier import Answer, Courier
+from larm.cluster.inbox import Inbox
+from larm.cluster.membership import Membership, Rules, Saved
+from larm.cluster.outboxes import Outboxes
+from larm.cluster.owner_filter import OwnerFilter
+from larm.cluster.placement import key_of
+from larm.cluster.rows import Wire, check_rows, decode_rows, encode_rows
+from larm.cluster.said import NoSeal, Sealing
+from larm.cluster.seal import Seal
 from larm.kit.counters import Counters
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.squash import squash, unsquash

@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.measure import Usage, run
-from larm.storage.reader import StoreLog
+from larm.store.reader import StoreLog
 
 _OFF = "1h"
 _LIMIT = 1800.0  # seconds for one crawl

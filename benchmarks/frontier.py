@@ -20,12 +20,12 @@ from larm.config import Config, KnownPathsFilter, load
 from larm.filters.chain import FilterChain
 from larm.filters.known_paths import KnownPathsFilter as KnownPaths
 from larm.filters.length import LengthFilter
+from larm.filters.mail_filter import MailFilter
 from larm.filters.scope import ScopeFilter
 from larm.filters.visited import VisitedFilter
 from larm.frontier import resumption
 from larm.frontier.checkpoint import CheckpointFile, Header
 from larm.frontier.hosts import HostBook
-from larm.frontier.mail_filter import MailFilter
 from larm.frontier.politeness import NOTHING
 from larm.frontier.queue_row import EMPTY
 from larm.frontier.queues import HostQueues

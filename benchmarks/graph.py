@@ -21,7 +21,7 @@ from larm.kit.clock import SystemClock
 from larm.model.document import Document, Visit
 from larm.model.links import Link, Links
 from larm.model.url import URLNormalizer
-from larm.storage.graph import GraphStorage
+from larm.store.graph import GraphStorage
 
 SITE = 5_000
 """Pages of a site."""

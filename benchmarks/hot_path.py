@@ -32,9 +32,9 @@ from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage, decode_messages, encode_messages
 from larm.model.outcome import Fetched, Timing
 from larm.model.url import URLNormalizer
-from larm.processing.by_mime import ByMime, processors
-from larm.storage.reader import StoreLog
-from larm.storage.store_log import format_links
+from larm.parse.by_mime import ByMime, processors
+from larm.store.reader import StoreLog
+from larm.store.store_log import format_links
 
 REPEATS = 3
 Stage = Callable[[Path], object]

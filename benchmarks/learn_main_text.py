@@ -1,4 +1,4 @@
-"""Learns the numbers of `larm.processing.box_words` anew, from pages whose main text is known.
+"""Learns the numbers of `larm.parse.box_words` anew, from pages whose main text is known.
 
 ``python -m benchmarks.learn_main_text [--folds 4] [--docs FOLDER] [--write]``. It prints how it does on pages that were not
 learned from; with ``--write`` the numbers learned from all pages go into the file. It needs scikit-learn and trafilatura.
@@ -20,13 +20,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import larm.processing.boxes as naming
-import larm.processing.html as parser
+import larm.parse.boxes as naming
+import larm.parse.html as parser
 from benchmarks.sites import TESTDATA
-from larm.processing import box_words, collector, elements, lexbor_tree, main_text, parts
-from larm.processing.boxes import NAVIGATION, Box
-from larm.processing.page import Block, Reading
-from larm.processing.readable import names
+from larm.parse import box_words, collector, elements, lexbor_tree, main_text, parts
+from larm.parse.boxes import NAVIGATION, Box
+from larm.parse.page import Block, Reading
+from larm.parse.readable import names
 from larm.testing.fakes import page as answer
 
 _FILE = Path(box_words.__file__)
@@ -84,7 +84,7 @@ def main() -> None:
 
 
 def _features(page: Example, at: int) -> dict[str, float]:
-    """What `larm.processing.main_text.scores` adds up for a block, by the name of its weight."""
+    """What `larm.parse.main_text.scores` adds up for a block, by the name of its weight."""
     blocks = page.blocks
     text, mark, names, _, linked = blocks[at]
     size = len(text)
@@ -174,7 +174,7 @@ class _Named(dict[str | None, Box]):
 
 
 def _names(tag: str, attributes: Mapping[str, str | None]) -> Box:
-    """As `larm.processing.boxes.weigh`, but with the names that have a weight in the place of their sum."""
+    """As `larm.parse.boxes.weigh`, but with the names that have a weight in the place of their sum."""
     found = Counter({f"tag:{tag}": int(tag not in _USUAL)})
     for attribute in ("class", "id")[: 1 + (tag in naming.WITH_ID)]:
         words = {word.lower() for word in naming.WORD.findall(attributes.get(attribute) or "")}

@@ -27,7 +27,7 @@ from random import Random
 from typing import Any
 
 from larm.graph.reader import open_graph
-from larm.search.coverage import coverage_of
+from larm.index.search.coverage import coverage_of
 
 SECTION = 500
 """Pages that have one menu."""

@@ -38,6 +38,7 @@ import msgspec
 from benchmarks.judged import Judged
 from larm.index.page import Page
 from larm.index.reader import IndexReader
+from larm.index.search.searcher import IndexSearcher
 from larm.index.writer import IndexWriter
 from larm.kit.clock import SystemClock
 from larm.model.hit import Hit
@@ -50,7 +51,6 @@ from larm.peers.yacy.page import Page as SharedPage
 from larm.peers.yacy.page import references_of
 from larm.peers.yacy.ring import Ring
 from larm.peers.yacy.url_hash import url_hash
-from larm.search.searcher import IndexSearcher
 
 BEST = 20
 LOOKED_AT = 100

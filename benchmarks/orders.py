@@ -39,7 +39,7 @@ from larm.model.links import Link, Links
 from larm.model.message import URLMessage, decode_messages, encode_messages
 from larm.model.url import Url, URLNormalizer
 from larm.seams import CrawlOrder
-from larm.storage.graph import GraphStorage
+from larm.store.graph import GraphStorage
 from larm.testing.clock import FakeClock
 
 ORDERS = ("breadth-first", "opic", "opic, exact", "host-budget", "pagerank")

@@ -30,8 +30,8 @@ from benchmarks.rivals import bm25s_ranking, tantivy_ranking, texts_of
 from benchmarks.sites import CACHE, TESTDATA, Site, known_sites, run, unpack
 from larm.config import Search, load
 from larm.index.reader import IndexReader
-from larm.search.query import parse_question
-from larm.search.ranked import Ranker
+from larm.index.search.query import parse_question
+from larm.index.search.ranked import Ranker
 
 ABLATIONS: dict[str, dict[str, Any]] = {
     "larm": {},

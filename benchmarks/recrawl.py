@@ -19,10 +19,10 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from larm.building.wiring import build_crawl
 from larm.config import load
 from larm.kit.clock import SystemClock
-from larm.recrawl.page_rows import page_rows
+from larm.ops.observers import build_crawl
+from larm.store.pages.page_rows import page_rows
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 

@@ -28,10 +28,10 @@ from larm.config import Search
 from larm.index.meta_words import meta_words
 from larm.index.page import Page
 from larm.index.reader import IndexReader, Match
+from larm.index.search.searcher import IndexSearcher
 from larm.index.tree import Not, Word
 from larm.index.writer import IndexWriter
 from larm.model.url import Url
-from larm.search.searcher import IndexSearcher
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SENTENCE = re.compile(r"(?<=[.!?:;])\s+|\n+")

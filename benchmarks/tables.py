@@ -24,7 +24,7 @@ from larm.kit.disk.seen_set import DiskSeenSet
 from larm.kit.disk.twin_table import Entry, TwinTable
 from larm.model.document import Document, Visit
 from larm.model.url import Url
-from larm.storage.index import IndexStorage
+from larm.store.index import IndexStorage
 from larm.testing.clock import FakeClock
 from tests.support.webs.words import prose
 
@@ -42,7 +42,7 @@ def seen_set(folder: Path) -> Steps:
 
 
 def aliases(folder: Path) -> Steps:
-    """As `larm.duplicates.aliases` uses its table for pages that are like no other."""
+    """As `larm.index.duplicates.aliases` uses its table for pages that are like no other."""
     table, choose = TwinTable(folder / "aliases.db"), random.Random(2)
     table.open_at(0)
 
@@ -56,7 +56,7 @@ def aliases(folder: Path) -> Steps:
 
 
 def pages(folder: Path) -> Steps:
-    """As `larm.recrawl.page_book` uses its table."""
+    """As `larm.store.pages.page_book` uses its table."""
     table, generations = RecordTable(folder / "pages.db"), iter(range(1, 1 << 30))
     return lambda keys: table.write_parts(
         next(generations), [(key, bytes(_BYTES), 1 + key % _HOSTS) for key in sorted(keys)]

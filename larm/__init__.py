@@ -1,4 +1,4 @@
-"""larm: a web crawler with a search engine inside. Where to begin reading: ``larm/river/crawl.py``."""
+"""larm: a web crawler with a search engine inside. Where to begin reading: ``larm/engine/crawl.py``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from larm.version import VERSION
 
 if TYPE_CHECKING:
-    from larm.embedded.crawling import Crawled
-    from larm.embedded.page import Page
-    from larm.search.searcher import IndexSearcher
+    from larm.index.search.searcher import IndexSearcher
+    from larm.ops.embedded.crawling import Crawled
+    from larm.ops.embedded.page import Page
 
 __version__ = VERSION
 
@@ -37,7 +37,7 @@ def crawl(
     each on its thread and in its directory. Raises `larm.errors.ConfigError` for settings, `UsageError` for start URLs or a
     directory that is in use, `StorageError` for disks, `StageError` for our mistakes.
     """
-    from larm.embedded.crawling import crawl as run
+    from larm.ops.embedded.crawling import crawl as run
 
     return run(*start, directory=dir, config=config, on_page=on_page, fresh=fresh, settings=settings)
 

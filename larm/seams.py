@@ -89,7 +89,7 @@ class CrawlOrder(Protocol):
 
 
 class Fetcher(Protocol):
-    """Many transfers at a time, driven by one thread that calls nothing but these. ``larm.fetching`` makes one a thread."""
+    """Many transfers at a time, driven by one thread that calls nothing but these. ``larm.fetch`` makes one a thread."""
 
     def start(self, lease: Lease) -> None:
         """Begin a transfer; returns at once."""
@@ -176,7 +176,7 @@ class Stateful(Protocol):
 class EndPolicy(Protocol):
     """Who decides whether a crawl that has nothing left to do is over: ``crawl.on_idle``, or others that may send it more.
 
-    Set as `larm.river.steering.Steering.policy` before the crawl runs."""
+    Set as `larm.engine.steering.Steering.policy` before the crawl runs."""
 
     def may_end(self) -> bool:
         """It is over if nothing is left. Any thread, at once: it waits for nobody, and is asked again by `Steering.ask_again`.

@@ -15,13 +15,14 @@ import pytest
 import yaml
 
 from larm import __version__, cli, errors, open_index
-from larm.building.wiring import build_crawl, check
+from larm.building.wiring import check
 from larm.cli.options import CONTEXT
 from larm.cli.signals import INTERRUPTED
 from larm.config import Config, load
-from larm.monitor.thread_log import COLUMNS
-from larm.river.limits import CHANGEABLE
-from larm.storage.reader import StoreLog
+from larm.engine.figures.thread_log import COLUMNS
+from larm.engine.limits import CHANGEABLE
+from larm.ops.observers import build_crawl
+from larm.store.reader import StoreLog
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 
@@ -288,10 +289,10 @@ def test_crawl_of_the_manual_tells_of_its_pages(tmp_path: Path, capsys: pytest.C
 
 
 def test_manual_has_every_key_of_the_json() -> None:
+    from larm.index.search.answer import answer_of
+    from larm.index.search.results import Results
     from larm.model.facets import Facet
     from larm.model.hit import Hit
-    from larm.search.answer import answer_of
-    from larm.search.results import Results
 
     hits = (Hit(title="", url="", source="x", copy="x", explanation="{}", fields={"x": ("y",)}, failing=1),)
     answer = msgspec.to_builtins(answer_of(Results(query="", total=1, hits=hits, facets=(Facet("site"),)), 1, 1))
@@ -300,7 +301,7 @@ def test_manual_has_every_key_of_the_json() -> None:
 
 
 def test_manual_has_every_operator() -> None:
-    from larm.search.operators import OPERATORS
+    from larm.index.search.operators import OPERATORS
 
     said = set(re.findall(r"``-?(\w+):", section("What you can ask")))
     assert said - {"name", "field"} == set(OPERATORS)

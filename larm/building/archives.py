@@ -14,8 +14,8 @@ import msgspec
 
 from larm.building.start_folders import is_in_place
 from larm.building.start_urls import ARCHIVE
-from larm.building.state import QUEUES
 from larm.config import Config
+from larm.crawldir.state import QUEUES
 from larm.errors import ConfigError, UsageError
 from larm.filters.scope import ScopeFilter
 from larm.kit.units import Seconds
@@ -24,8 +24,8 @@ from larm.model.region import Globs
 from larm.seams import Filter
 
 if TYPE_CHECKING:
-    from larm.archive.catalogue import Catalogue
     from larm.building.ground import Ground
+    from larm.store.archive.catalogue import Catalogue
 
 _BESIDE = re.compile(r"(?:.*\.(?:cdxj?|idx)(?:\.gz)?|\..*)", re.IGNORECASE)
 _AT_A_TIME = 1_000  # pages of a host: a file is no server that could be busy
@@ -95,7 +95,7 @@ def about_archives(paths: Sequence[Path]) -> str:
 def open_catalogue(ground: Ground, notes: list[str]) -> Catalogue:
     """Of what is in the archives. Raises ConfigError where larm can't read them; StorageError."""
     try:
-        from larm.archive.catalogue import Catalogue  # for who crawls archives
+        from larm.store.archive.catalogue import Catalogue  # for who crawls archives
     except ImportError as error:
         raise ConfigError(f"crawl.start: WARC files need FastWARC: pip install 'larm[warc]' ({error})") from error
     folder, log = ground.directory / QUEUES, ground.logs.open("archive").line
@@ -106,7 +106,7 @@ def open_catalogue(ground: Ground, notes: list[str]) -> Catalogue:
 
 def archive_scope(settings: Config) -> Filter:
     """What belongs to the crawl of an archive."""
-    from larm.archive.scope import ArchiveScope
+    from larm.filters.archive_scope import ArchiveScope
 
     crawl = settings.crawl
     return ArchiveScope(ScopeFilter(crawl.restrict_to or ".*", Globs(crawl.include, crawl.exclude)))

@@ -9,25 +9,24 @@ from pathlib import Path
 
 import msgspec
 
-from larm.agents.files import IDENTITY
-from larm.agents.identity import read_identity
-from larm.agents.membership import Rules
-from larm.agents.node import Node
-from larm.agents.placement import key_of
-from larm.agents.said import NoSeal, Sealing
-from larm.agents.terms import Doors, Rule, same_for_all
 from larm.building.ground import Ground
-from larm.building.state import LOGS, PAGES, QUEUES, host_rules
+from larm.cluster.files import IDENTITY
+from larm.cluster.identity import read_identity
+from larm.cluster.membership import Rules
+from larm.cluster.node import Node
+from larm.cluster.placement import key_of
+from larm.cluster.said import NoSeal, Sealing
+from larm.cluster.terms import Doors, Rule, same_for_all
 from larm.config import Cluster, Config
-from larm.control.requests import AgentTable
-from larm.errors import ConfigError, UsageError
+from larm.crawldir.state import LOGS, PAGES, QUEUES, host_rules
+from larm.engine.steering import Steering
+from larm.errors import ConfigError
 from larm.filters.dated_log import DatedLog
 from larm.kit.clock import boot_time
 from larm.model.message import LOST, URLMessage
 from larm.model.url import BadUrl, URLNormalizer
-from larm.recrawl.page_rows import kept_pages, page_rows
-from larm.river.steering import Steering
-from larm.storage.log import LINKS_LOG, STORE_LOG
+from larm.store.log import LINKS_LOG, STORE_LOG
+from larm.store.pages.page_rows import kept_pages, page_rows
 
 _ROWS = 2_000
 """Of the page book, that are looked at before the beats go on."""
@@ -41,13 +40,13 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> No
     authority, certificate, key = (ground.directory / name for name in (tls.ca, tls.certificate, tls.key))
     seal: Sealing = NoSeal()
     if tls.ca:
-        from larm.agents.seal import Seal  # for who has certificates
+        from larm.cluster.seal import Seal  # for who has certificates
 
         seal = Seal(cluster.name, authority, certificate, key, cluster.members)
     identity = read_identity(path, cluster.name, seal.name)
     listen = cluster.listen if cluster.listen != Cluster().listen else identity.listen or cluster.listen
     try:
-        from larm.agents.zenoh_bus import Tls, ZenohBus  # for who has a cluster
+        from larm.cluster.zenoh_bus import Tls, ZenohBus  # for who has a cluster
     except ImportError as error:
         raise ConfigError(f"cluster.name: a cluster needs Zenoh: pip install 'larm[cluster]' ({error})") from error
     secured = Tls(authority, certificate, key) if tls.ca else None
@@ -78,27 +77,6 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> No
     )
     known = ground.header.parts.get(Node.name) if ground.header else None
     return Node(rule, identity, path, bus, doors, seal, known=known)
-
-
-def agent_table(ground: Ground, node: Node, host: str) -> AgentTable:
-    """What ``larm cluster status`` shows. Any thread. Raises UsageError where ``host`` is none."""
-    owner = _owner(ground, node, host) if host else ""
-    lines, membership = tuple(node.look()), node.agent.membership
-    name, epoch = ground.settings.cluster.name, membership.view.epoch
-    return AgentTable(name, node.me, epoch, membership.begun, lines, owner, node.together.totals)
-
-
-def elsewhere(ground: Ground, node: Node, host: str) -> str:
-    """Of a host that another agent has, where that is, for a person; empty: it is ours. Any thread. Raises UsageError."""
-    owner = _owner(ground, node, host)
-    return "" if owner in ("", node.me) else node.together.place(owner)
-
-
-def _owner(ground: Ground, node: Node, host: str) -> str:
-    try:
-        return node.owners.owner(ground.normalizer.parse(host if "://" in host else f"http://{host}/").host)
-    except BadUrl as error:
-        raise UsageError(f"{host[:200]}: {error}") from error
 
 
 def _digests(settings: Config, directory: Path, start_urls: Sequence[str]) -> str:

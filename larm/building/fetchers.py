@@ -8,18 +8,18 @@ from urllib.parse import urlsplit
 from larm.building.ground import Ground
 from larm.building.mission import Mission
 from larm.building.site_access import site_accesses
-from larm.fetching.addresses import AddressRule
-from larm.fetching.air import Air
-from larm.fetching.curl_fetcher import CurlFetcher
-from larm.fetching.look_ups import LookUps
-from larm.fetching.pool import FetcherPool
-from larm.fetching.terms import FetchTerms, user_agent
+from larm.fetch.addresses import AddressRule
+from larm.fetch.air import Air
+from larm.fetch.curl_fetcher import CurlFetcher
+from larm.fetch.look_ups import LookUps
+from larm.fetch.pool import FetcherPool
+from larm.fetch.terms import FetchTerms, user_agent
 from larm.model.file_rules import FileRules
 from larm.seams import Fetcher
 from larm.version import VERSION
 
 if TYPE_CHECKING:
-    from larm.archive.catalogue import Catalogue
+    from larm.store.archive.catalogue import Catalogue
 
 
 def address_rule(ground: Ground, mission: Mission) -> AddressRule:
@@ -56,7 +56,7 @@ def fetcher_pool(
 
 def archive_pool(ground: Ground, catalogue: Catalogue) -> FetcherPool:
     """Of those that read archives."""
-    from larm.archive.fetcher import ArchiveFetcher
+    from larm.store.archive.fetcher import ArchiveFetcher
 
     settings = ground.settings.fetch
     fetchers = [ArchiveFetcher(settings, catalogue, ground.shared.clock) for _ in range(settings.threads)]
@@ -66,7 +66,7 @@ def archive_pool(ground: Ground, catalogue: Catalogue) -> FetcherPool:
 
 
 def _with_files(web: Fetcher, ground: Ground, folders: FileRules) -> Fetcher:
-    from larm.fetching.file_fetcher import FileFetcher  # with tables of all file types, for the few who read folders
-    from larm.fetching.router import Router
+    from larm.fetch.file_fetcher import FileFetcher  # with tables of all file types, for the few who read folders
+    from larm.fetch.router import Router
 
     return Router(web, FileFetcher(ground.settings.fetch, folders, ground.shared.clock))

@@ -9,21 +9,24 @@ from larm.building.ground import Ground
 from larm.building.mission import Mission
 from larm.building.named_parts import FilterParts, crawl_order, filters, own_filters, trap_settings
 from larm.building.scoping import wants_sitemaps
-from larm.building.state import QUEUES, State, forgotten_of
 from larm.config import Config
-from larm.fetching.pool import FetcherPool
+from larm.crawldir.state import QUEUES, State, forgotten_of
+from larm.engine.move_orders import moves_state_of
+from larm.engine.parts import Frontier
+from larm.engine.starts import StartWatch
+from larm.fetch.pool import FetcherPool
+from larm.filters.away import AwayHosts
 from larm.filters.chain import FilterChain, FilterLog, NoLog
 from larm.filters.dated_log import DatedLog
+from larm.filters.mail_filter import MailFilter
 from larm.filters.scope import StartScope
 from larm.filters.spellings import Spellings
 from larm.filters.visited import VisitedFilter
 from larm.frontier import resumption
-from larm.frontier.away import AwayHosts
 from larm.frontier.changes import HostChanges
 from larm.frontier.guard import ForgottenGuard
 from larm.frontier.handler import MessageHandler
 from larm.frontier.hosts import HostBook
-from larm.frontier.mail_filter import MailFilter
 from larm.frontier.queues import HostQueues
 from larm.frontier.robots.answers import RobotsPolicy
 from larm.frontier.robots.desk import Arrival, RobotsDesk
@@ -39,12 +42,9 @@ from larm.model.forgotten import ForgottenPages
 from larm.model.message import URLMessage, pack_messages, unpack_messages
 from larm.model.sites import SiteTable
 from larm.model.url_shape import number_of
-from larm.recrawl.page_row import forbidden
-from larm.river.move_orders import moves_state_of
-from larm.river.parts import Frontier
-from larm.river.starts import StartWatch
 from larm.seams import Clock, CrawlOrder, Filter
-from larm.storage.pipeline import StorageLine
+from larm.store.pages.page_row import forbidden
+from larm.store.pipeline import StorageLine
 
 
 def frontier_of(  # noqa: PLR0917

@@ -9,11 +9,16 @@ from typing import NamedTuple
 
 import msgspec
 
-from larm.building.form import Marker
 from larm.building.readers import normalizer_of
-from larm.building.sealing import Sealing
-from larm.building.state import JOURNAL, LOGS, QUEUES, State, Undo, close_all, without_removed
 from larm.config import Config
+from larm.crawldir.form import Marker
+from larm.crawldir.sealing import Sealing
+from larm.crawldir.state import JOURNAL, LOGS, QUEUES, State, Undo, close_all, without_removed
+from larm.engine.fetcher_record import FetcherRecord
+from larm.engine.limits import Limits
+from larm.engine.parts import FINISHED, Shared
+from larm.engine.steering import Steering, state_of
+from larm.engine.suspects import Suspects
 from larm.errors import LarmError
 from larm.frontier.checkpoint import Header
 from larm.frontier.shared_addresses import SharedAddresses
@@ -26,12 +31,7 @@ from larm.kit.threads.tally import Tally
 from larm.kit.threads.thread_cpu import ThreadCpu
 from larm.kit.threads.ticker import Ticker
 from larm.model.url import URLNormalizer
-from larm.reading.ahead import document_threads, readers_of
-from larm.river.fetcher_record import FetcherRecord
-from larm.river.limits import Limits
-from larm.river.parts import FINISHED, Shared
-from larm.river.steering import Steering, state_of
-from larm.river.suspects import Suspects
+from larm.parse.reading.ahead import document_threads, readers_of
 from larm.seams import Clock
 
 

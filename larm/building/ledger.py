@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 from larm.building.frontier import standing_of
 from larm.building.ground import Ground
-from larm.building.marker import set_marker
 from larm.building.mission import Mission, StoragesApart
 from larm.building.recrawl import cycle_of
+from larm.crawldir.marker import set_marker
+from larm.engine.checkpointer import Ledger
+from larm.engine.parts import Frontier
 from larm.frontier.checkpoint import Following, Header
 from larm.frontier.queue_row import EMPTY
-from larm.river.checkpointer import Ledger
-from larm.river.parts import Frontier
 from larm.version import VERSION
 
 

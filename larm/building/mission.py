@@ -11,6 +11,7 @@ import msgspec
 from larm.building.named_parts import robots_first
 from larm.building.scoping import Scope
 from larm.config import Config
+from larm.engine.probe import pages_of
 from larm.filters.scope import ScopeFilter
 from larm.filters.visited import VisitedFilter
 from larm.frontier.checkpoint import Header
@@ -19,7 +20,6 @@ from larm.model import cuts
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage
 from larm.model.url import Url, URLNormalizer
-from larm.river.probe import pages_of
 
 
 class Mission(msgspec.Struct, frozen=True):

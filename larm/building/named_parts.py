@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from larm import config
-from larm.building.marker import is_log_of_larm
 from larm.building.own_fields import check_fields
 from larm.building.own_parts import own_part, scorers
 from larm.building.site_access import site_accesses
-from larm.building.state import ALIASES, GRAPH, QUEUES, resolver_of
 from larm.config import Config
+from larm.crawldir.marker import is_log_of_larm
+from larm.crawldir.state import ALIASES, GRAPH, QUEUES, resolver_of
 from larm.errors import ConfigError, Mistakes
-from larm.fetching.terms import user_agent
+from larm.fetch.terms import user_agent
 from larm.filters.files import FilesFilter
 from larm.filters.forgotten import ForgottenFilter
 from larm.filters.known_paths import KnownPathsFilter
@@ -35,15 +35,15 @@ from larm.kit.disk.seen_set import DiskSeenSet
 from larm.model.domain import site_of
 from larm.model.file_rules import FileRules
 from larm.model.forgotten import ForgottenPages
-from larm.recrawl.page_book import PageBook
 from larm.seams import Clock, CrawlOrder, Filter, Processor, Storage
-from larm.storage.graph import GraphStorage
-from larm.storage.index import IndexStorage
-from larm.storage.log import LogStorage
+from larm.store.graph import GraphStorage
+from larm.store.index import IndexStorage
+from larm.store.log import LogStorage
+from larm.store.pages.page_book import PageBook
 from larm.version import VERSION
 
 if TYPE_CHECKING:
-    from larm.duplicates.aliases import Aliases
+    from larm.index.duplicates.aliases import Aliases
 
 
 class FilterParts(msgspec.Struct, frozen=True):
@@ -149,7 +149,7 @@ def storages(settings: Config, directory: Path, parts: StorageParts = _NONE) -> 
 
 def _index(settings: config.IndexStorage, directory: Path, parts: StorageParts) -> IndexStorage:
     def aliases() -> Aliases:
-        from larm.duplicates.aliases import Aliases  # on the thread that needs it
+        from larm.index.duplicates.aliases import Aliases  # on the thread that needs it
 
         return Aliases(directory / QUEUES / ALIASES, settings.duplicates, parts.counted)
 
@@ -158,7 +158,7 @@ def _index(settings: config.IndexStorage, directory: Path, parts: StorageParts) 
 
 def _warc(settings: config.WarcStorage, directory: Path, parts: StorageParts) -> Storage:
     try:
-        from larm.archive.storage import WarcStorage  # for who has an archive written
+        from larm.store.archive.storage import WarcStorage  # for who has an archive written
     except ImportError as error:
         raise ConfigError(f"storage.chain: 'warc' needs FastWARC: pip install 'larm[warc]' ({error})") from error
     return WarcStorage(directory, directory / QUEUES, settings, SystemClock(), parts.about, parts.counted)

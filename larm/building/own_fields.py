@@ -20,7 +20,7 @@ def check_fields(settings: Config) -> None:
     """Raises ConfigError for names and selectors that are none."""
     names = field_names(settings)
     if names:
-        from larm.search.operators import OPERATORS  # for who has fields
+        from larm.index.search.operators import OPERATORS  # for who has fields
     for name in names:
         if not is_field_name(name):
             raise ConfigError(f"{name}: no name for a field; expected lower-case letters, digits and _, 40 characters at most")
@@ -28,7 +28,7 @@ def check_fields(settings: Config) -> None:
             raise ConfigError(f"{name}: no name for a field: {name}: asks for something else in a search")
     rules = page_rules(settings)
     if rules:
-        from larm.processing.page_rules import Rules  # with the parser, for who has rules
+        from larm.parse.page_rules import Rules  # with the parser, for who has rules
 
         for site, of_site in rules.items():
             try:

@@ -12,12 +12,12 @@ from larm.config import Config, Search, own_modules
 from larm.errors import ConfigError
 from larm.kit.blame import blamed
 from larm.seams import Filter, Processor, Scorer, Storage
-from larm.storage.base import DocumentStorage
+from larm.store.base import DocumentStorage
 
 if TYPE_CHECKING:  # a crawl does not search
     from importlib.metadata import EntryPoints
 
-    from larm.search.own_score import OwnScore
+    from larm.index.search.own_score import OwnScore
 
 
 GROUPS: dict[type, str] = {
@@ -34,7 +34,7 @@ _faults: dict[str, BaseException] = {}
 
 def scorers(settings: Search) -> Sequence[OwnScore]:
     """Those of ``search.own``. Raises ConfigError."""
-    from larm.search.own_score import OwnScore
+    from larm.index.search.own_score import OwnScore
 
     return [OwnScore(name, weight, own_part(name, "search.own", Scorer, (), {})) for name, weight in settings.own.items()]
 

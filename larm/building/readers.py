@@ -1,6 +1,6 @@
 """What reads pages, built the same for a crawl, for the processes beside it and for a new index.
 
-Made by `larm.building.wiring` and `larm.enquiries.afterwards` on the main thread.
+Made by `larm.building.wiring` and `larm.ops.afterwards` on the main thread.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from larm.building.named_parts import processors_of_the_users, wants_text
 from larm.building.own_fields import page_rules
-from larm.building.state import host_rules, resolver_of
 from larm.config import Config
+from larm.crawldir.state import host_rules, resolver_of
 from larm.kit.counters import Counters
 from larm.kit.processes.children import memory_together
 from larm.kit.processes.machine_memory import machine_memory
@@ -24,12 +24,12 @@ from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.model.url import URLNormalizer
-from larm.reading.protocol import Terms, plain
+from larm.parse.reading.protocol import Terms, plain
 from larm.seams import Clock
 
 if TYPE_CHECKING:
-    from larm.processing.apart.reader import DocumentReader
-    from larm.processing.by_mime import ByMime
+    from larm.parse.apart.reader import DocumentReader
+    from larm.parse.by_mime import ByMime
 
 _LEAST: Final = 256_000_000
 """Bytes: with fewer, nothing large could be read at all; a crawl of one site takes 100 MB."""
@@ -88,8 +88,8 @@ class Processors:
     def _load(self) -> ByMime:
         with self._lock:
             if self._loaded is None:
-                from larm.processing.apart.reader import DocumentReader
-                from larm.processing.by_mime import processors
+                from larm.parse.apart.reader import DocumentReader
+                from larm.parse.by_mime import processors
 
                 text = int(self._settings.storage.index.text_size)
                 documents = DocumentReader(

@@ -5,14 +5,14 @@ from typing import Final
 from larm.building.ground import Ground
 from larm.building.mission import Mission
 from larm.building.readers import terms_of
-from larm.fetching.pool import FetcherPool
+from larm.engine.reading_pool import Mouth, ReadingPool
+from larm.fetch.pool import FetcherPool
 from larm.frontier.queues import HostQueues
 from larm.kit.processes.helper_process import HelperProcess
 from larm.kit.processes.memory_budget import MemoryBudget
-from larm.processing.triage import Triage
-from larm.reading.ahead import CHILD, document_threads, new_reader, readers_of
-from larm.reading.page_reader import PageReader
-from larm.reading.pool import Mouth, ReadingPool
+from larm.parse.reading.ahead import CHILD, document_threads, new_reader, readers_of
+from larm.parse.reading.page_reader import PageReader
+from larm.parse.triage import Triage
 
 _PATIENCE: Final = 4.0
 """Times the seconds that a page may take elsewhere, for large ones. A stop does not wait for it, and there is nobody behind it

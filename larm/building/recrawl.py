@@ -5,10 +5,10 @@ Called by `larm.building.wiring` on the main thread.
 
 from larm.building.ground import Ground
 from larm.building.mission import Mission, limits_of
-from larm.building.state import PAGES, QUEUES
+from larm.crawldir.state import PAGES, QUEUES
+from larm.engine.parts import Frontier
+from larm.engine.recrawl.revisit import Demand, Recrawl
 from larm.model.message import URLMessage
-from larm.recrawl.revisit import Demand, Recrawl
-from larm.river.parts import Frontier
 
 
 def recrawl_of(ground: Ground, mission: Mission, frontier: Frontier, notes: list[str], *, whole: bool) -> Recrawl | None:

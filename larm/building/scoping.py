@@ -7,8 +7,8 @@ import msgspec
 
 from larm.building.readers import normalizer_of
 from larm.building.start_urls import read_starts, with_starts
-from larm.building.state import last_header
 from larm.config import Config, Seed
+from larm.crawldir.state import last_header
 from larm.errors import StorageError
 from larm.filters.scope import ScopeFilter, StartScope
 from larm.frontier.checkpoint import Header

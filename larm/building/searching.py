@@ -5,13 +5,13 @@ from functools import partial
 from pathlib import Path
 
 from larm.building.own_parts import scorers
-from larm.building.state import PAGES, QUEUES
 from larm.config import Search
-from larm.recrawl.page_rows import failing_pages
+from larm.crawldir.state import PAGES, QUEUES
+from larm.index.search.searcher import IndexSearcher
+from larm.index.search.several import SeveralSearchers
+from larm.index.search.shared import SharedSearcher
 from larm.seams import Searcher
-from larm.search.searcher import IndexSearcher
-from larm.search.several import SeveralSearchers
-from larm.search.shared import SharedSearcher
+from larm.store.pages.page_rows import failing_pages
 
 
 def open_searcher(directory: Path, settings: Search) -> IndexSearcher:

@@ -15,11 +15,11 @@ from urllib.parse import quote, urlsplit
 
 from larm.config import Config, Site
 from larm.errors import ConfigError
-from larm.fetching.terms import SiteAccess
+from larm.fetch.terms import SiteAccess
 from larm.model.sites import SiteTable
 
 if TYPE_CHECKING:
-    from larm.fetching.cookies import CookieJar
+    from larm.fetch.cookies import CookieJar
 
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -79,7 +79,7 @@ def _proxy(text: str, key: str, directory: Path) -> str:
 def _jar(site: Site, key: str, directory: Path) -> CookieJar | None:
     if not (site.cookies or site.keep_cookies):
         return None
-    from larm.fetching.cookies import CookieJar  # with half of the standard library's HTTP, for who has cookies
+    from larm.fetch.cookies import CookieJar  # with half of the standard library's HTTP, for who has cookies
 
     jar = CookieJar()
     if site.cookies:

@@ -7,10 +7,10 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
-from larm.building.marker import OWN
 from larm.config import Files
+from larm.crawldir.marker import OWN
 from larm.errors import UsageError
-from larm.fetching.disk import CAN_WALK
+from larm.fetch.disk import CAN_WALK
 from larm.model.file_rules import FileRules, Root
 from larm.model.file_url import FILES, file_path, file_url
 

@@ -11,17 +11,17 @@ import msgspec
 
 from larm.building.ground import Ground
 from larm.building.named_parts import StorageParts, storages
-from larm.building.state import GRAPH, LOGS, PAGES, QUEUES, State
 from larm.config import Config, Keep
+from larm.crawldir.state import GRAPH, LOGS, PAGES, QUEUES, State
 from larm.kit.disk.files import is_there
-from larm.recrawl.page_book import PageBook
-from larm.recrawl.page_rows import page_rows
 from larm.seams import Clock
-from larm.storage.graph import is_complete
-from larm.storage.lines import StorageLines
-from larm.storage.log import LogStorage
-from larm.storage.overflow import Overflow
-from larm.storage.pipeline import StorageLine
+from larm.store.graph import is_complete
+from larm.store.lines import StorageLines
+from larm.store.log import LogStorage
+from larm.store.overflow import Overflow
+from larm.store.pages.page_book import PageBook
+from larm.store.pages.page_rows import page_rows
+from larm.store.pipeline import StorageLine
 
 
 def storage_lines(ground: Ground) -> StorageLines:
@@ -58,7 +58,7 @@ def with_retention(settings: Config, directory: Path, state: State, clock: Clock
     position = state.header.storages.get(LogStorage.name) if state.header else None
     if state.header is None or not position or log.keep == Keep():
         return state, []
-    from larm.storage.retention import DAY, retain  # for who wants it
+    from larm.store.retention import DAY, retain  # for who wants it
 
     book = directory / QUEUES / PAGES
     gone = {hash(row.normalised) for _, row in page_rows(book) if not row.stored} if is_there(book) else set()

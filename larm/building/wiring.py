@@ -1,7 +1,7 @@
 """Wiring: Config -> running parts. Read it to see what a crawl is made of, in the order of the river.
 
 The files beside it name the classes behind the seams: `ground` (what all else stands on), `mission` (what the run is to do),
-`storage_lines`, `fetchers`, `frontier`, `reading`, `observers`. Called by the command line, on the main thread.
+`storage_lines`, `fetchers`, `frontier`, `reading`. Called by `larm.ops.observers`, which has it looked at, on the main thread.
 """
 
 from __future__ import annotations
@@ -11,24 +11,26 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from larm.agents.files import IDENTITY
 from larm.building.archives import about_archives, archive_scope, archives_of, offline, open_catalogue, paths_of
+from larm.building.built import Built, Observe
 from larm.building.fetchers import address_rule, archive_pool, fetcher_pool
 from larm.building.following import following_of, has_changed, note_of, noted
 from larm.building.frontier import frontier_of, order_of
 from larm.building.ground import Ground, ground_of, steering_of
 from larm.building.ledger import ledger_of
-from larm.building.marker import forget, permit, refuse_to_begin, set_marker
 from larm.building.mission import Mission, limits_of, mission_of, notes_of, storages_apart
 from larm.building.named_parts import check, traps_are_told, wants_text
-from larm.building.observers import observers_of
 from larm.building.readers import Processors, air_of, memory_budget
 from larm.building.reading import reading_of
 from larm.building.recrawl import recrawl_of
 from larm.building.scoping import scope_of
-from larm.building.sealing import Sealing
 from larm.building.start_folders import file_rules
-from larm.building.state import (
+from larm.building.storage_lines import half_made, storage_lines, with_retention
+from larm.cluster.files import IDENTITY
+from larm.config import Config
+from larm.crawldir.marker import forget, permit, refuse_to_begin, set_marker
+from larm.crawldir.sealing import Sealing
+from larm.crawldir.state import (
     PAGES,
     QUEUES,
     Undo,
@@ -41,15 +43,27 @@ from larm.building.state import (
     recover,
     refuse_bytes,
 )
-from larm.building.storage_lines import half_made, storage_lines, with_retention
-from larm.config import Config
-from larm.control.cluster import Cluster
-from larm.duplicates.novelty import NoveltyJudge
+from larm.engine.agenda import Agenda
+from larm.engine.allowance import RECEIVED, Allowance, ByteLimit
+from larm.engine.budget import SPENT, PageBudget
+from larm.engine.checkpointer import Checkpointer
+from larm.engine.crawl import Crawl, Helm
+from larm.engine.crew import Crew
+from larm.engine.disk_floor import DiskFloor
+from larm.engine.landing import Lander
+from larm.engine.move_orders import moves_state_of
+from larm.engine.moves import Moves
+from larm.engine.parts import Frontier, Logbook
+from larm.engine.recent import Recent
+from larm.engine.starts import StartWatch
+from larm.engine.steering import Hands, Steering
+from larm.engine.unloading import Unloader
 from larm.errors import UsageError
-from larm.fetching.pool import FetcherPool
+from larm.fetch.pool import FetcherPool
 from larm.filters.dated_log import DatedLog
 from larm.filters.scope import ScopeFilter, StartScope
 from larm.filters.visited import VisitedFilter
+from larm.index.duplicates.novelty import NoveltyJudge
 from larm.index.swap import put_back
 from larm.kit.clock import SystemClock
 from larm.kit.disk.lock import DirectoryLock
@@ -57,28 +71,13 @@ from larm.kit.processes.helper_process import HelperProcess
 from larm.kit.processes.memory_budget import MemoryBudget
 from larm.model.file_url import FILES
 from larm.model.message import ORDINARY
-from larm.recrawl.page_book import PageBook
-from larm.river.agenda import Agenda
-from larm.river.allowance import RECEIVED, Allowance, ByteLimit
-from larm.river.budget import SPENT, PageBudget
-from larm.river.checkpointer import Checkpointer
-from larm.river.crawl import Crawl, Helm
-from larm.river.crew import Crew
-from larm.river.disk_floor import DiskFloor
-from larm.river.landing import Lander
-from larm.river.move_orders import moves_state_of
-from larm.river.moves import Moves
-from larm.river.parts import Frontier, Logbook
-from larm.river.recent import Recent
-from larm.river.starts import StartWatch
-from larm.river.steering import Hands, Steering
-from larm.river.unloading import Unloader
 from larm.seams import Clock, CrawlOrder
-from larm.storage.lines import StorageLines
+from larm.store.lines import StorageLines
+from larm.store.pages.page_book import PageBook
 from larm.version import VERSION
 
 if TYPE_CHECKING:
-    from larm.agents.node import Node
+    from larm.cluster.node import Node
 
 __all__ = ["build_crawl", "check"]
 
@@ -87,14 +86,16 @@ def build_crawl(
     settings: Config,
     directory: Path,
     *,
+    observe: Observe,
     fresh: bool = False,
     clock: Clock | None = None,
     ahead: HelperProcess | None = None,
 ) -> Crawl:
     """All parts of a crawl, ready to `Crawl.run`; an earlier crawl of the directory is continued unless ``fresh``.
 
-    ``ahead``: a process that reads pages, of `larm.reading.ahead`; it is ours from now on. Raises ConfigError and UsageError
-    before anything is touched, UsageError if the directory is in use, StorageError.
+    ``observe`` makes those who look at it. ``ahead``: a process that reads pages, of `larm.parse.reading.ahead`; it is ours
+    from now on. Raises ConfigError and UsageError before anything is touched, UsageError if the directory is in use,
+    StorageError.
     """
     undo: Undo = [] if ahead is None else [ahead.close]
     try:
@@ -129,13 +130,13 @@ def build_crawl(
         marker = set_marker(directory, VERSION, saved=state.header is not None)
         ground = ground_of(settings, directory, state, marker, clock, undo, sealing)
         ground.notes.extend(retained)
-        return _assemble(ground, lock, ahead)
+        return _assemble(ground, lock, observe, ahead)
     except BaseException:
         close_all(undo)
         raise
 
 
-def _assemble(ground: Ground, lock: DirectoryLock, ahead: HelperProcess | None) -> Crawl:
+def _assemble(ground: Ground, lock: DirectoryLock, observe: Observe, ahead: HelperProcess | None) -> Crawl:
     """From the source of the river to its mouth."""
     settings, shared, header, notes = ground.settings, ground.shared, ground.header, list[str]()
     memory = memory_budget(settings, careful=ground.suspects.killed)
@@ -229,9 +230,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, ahead: HelperProcess | None) 
         notes.append(node.note())
     steering.take(Hands(frontier, lines, ground.normalizer.parse, pool.wake_all))
     notes += steering.notes
-    observers = observers_of(
-        ground, lock, frontier, lines, checkpointer, steering, recent, notes, pool.names, _cluster(ground, node)
-    )
+    observers = observe(Built(ground, lock, frontier, lines, checkpointer, steering, recent, notes, pool.names, node))
     if node is not None:
         node.hang = observers.watchdog.hang
     floor = DiskFloor(ground.directory, int(settings.limits.disk), shared.bell.ring, notes.append)
@@ -281,7 +280,7 @@ def _refuse_alone(directory: Path) -> None:
     """A part of a crawl by several agents can't go on alone: it would ask all hosts of the others. Raises UsageError."""
     path = directory / QUEUES / IDENTITY
     if path.exists():
-        from larm.agents.identity import read_identity  # for who has a cluster
+        from larm.cluster.identity import read_identity  # for who has a cluster
 
         cluster = read_identity(path).cluster
         raise UsageError(
@@ -296,20 +295,6 @@ def _node(ground: Ground, mission: Mission, steering: Steering) -> Node | None:
     from larm.building.cluster import node_of  # for who has a cluster
 
     return node_of(ground, mission.start_urls, steering)
-
-
-def _cluster(ground: Ground, node: Node | None) -> Cluster | None:
-    if node is None:
-        return None
-    from larm.building.cluster import agent_table, elsewhere
-
-    return Cluster(
-        table=lambda host: agent_table(ground, node, host),
-        leave=node.leave,
-        order=lambda asked: node.together.order(asked.what),
-        elsewhere=lambda host: elsewhere(ground, node, host),
-        figures=lambda: node.together.totals,
-    )
 
 
 def _lander(ground: Ground, frontier: Frontier, order: CrawlOrder | None, memory: MemoryBudget) -> Lander:

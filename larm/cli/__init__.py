@@ -122,7 +122,7 @@ def _unexpected(error: BaseException, call: Call) -> str:
     import traceback  # 6 ms, where it is needed
 
     from larm.kit.disk.lock import DirectoryLock
-    from larm.monitor.printable import harmless
+    from larm.kit.printable import harmless
 
     story = "".join(traceback.format_exception(error))
     if call.verbose:

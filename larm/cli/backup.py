@@ -18,7 +18,7 @@ def backup(*, target: Path, directory: Path) -> None:
     DEST is a folder that is empty or not there yet. The copy is a crawl's directory like any other: it can be searched, and
     larm crawl --dir DEST goes on with it.
     """
-    from larm.enquiries.backup import back_up
+    from larm.ops.backup import back_up
 
     made = back_up(existing(directory), target, say)
     say(f"copied to {target}: {counted(made.files, 'file')}, {made.size / 1e6:,.1f} MB")

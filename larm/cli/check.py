@@ -36,22 +36,22 @@ def check(*, named: Path | None, file: Path | None, overrides: tuple[str, ...], 
     click.echo("OK" if file or own.exists() else f"OK (no {own}: the defaults)")
     from larm.building.mission import scope_sentence
     from larm.building.scoping import current_scope
-    from larm.monitor.printable import printable
+    from larm.kit.printable import printable
 
     if config.crawl.start or config.crawl.seeds:
         click.echo(printable(scope_sentence(config, current_scope(config, directory)[1])))
     for key, value in differences(config):
         click.echo(f"{key}: {json.dumps(value, ensure_ascii=True, default=_plain)}")
     if state:
-        from larm.enquiries.state_check import check_state
+        from larm.ops.state_check import check_state
 
         found = check_state(config, directory)
         click.echo(f"the state is whole: {counted(found.files, 'file')}, {found.size / 1e6:,.1f} MB read")
 
 
 def _refuse_scope(config: Config, directory: Path) -> None:
-    from larm.enquiries.afterwards import judge_urls
-    from larm.monitor.printable import printable
+    from larm.kit.printable import printable
+    from larm.ops.afterwards import judge_urls
 
     starts = [url for url in config.crawl.start if not url.startswith("@")]
     judged = judge_urls(config, directory, starts) if starts else []

@@ -14,7 +14,7 @@ from larm.cli.terminal import say
 from larm.errors import UsageError
 
 if TYPE_CHECKING:
-    from larm.monitor.snapshot import AgentLine
+    from larm.engine.figures.snapshot import AgentLine
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 
@@ -32,8 +32,8 @@ def cluster() -> None:
 @directory_option
 def status(*, host: str, directory: Path) -> None:
     """Show the agents, as the one that runs in the directory sees them, and what waits for each."""
-    from larm.control.client import Control
-    from larm.control.requests import Agents
+    from larm.ops.control.client import Control
+    from larm.ops.control.requests import Agents
 
     with Control(existing(directory)) as control:
         table = control.ask(Agents(host))
@@ -41,7 +41,7 @@ def status(*, host: str, directory: Path) -> None:
     for agent in table.agents:
         click.echo(_line(agent, me=agent.name == table.me))
     if table.totals is not None:
-        from larm.monitor.cluster_line import cluster_line
+        from larm.ops.cluster_line import cluster_line
 
         click.echo(cluster_line(table.totals))
         if table.totals.holds:
@@ -80,8 +80,8 @@ def stop(*, directory: Path) -> None:
 
 
 def _all(directory: Path, what: Literal["pause", "resume", "stop"]) -> None:
-    from larm.control.client import Control
-    from larm.control.requests import All
+    from larm.ops.control.client import Control
+    from larm.ops.control.requests import All
 
     with Control(existing(directory)) as control:
         say(control.ask(All(what)).says)
@@ -91,8 +91,8 @@ def _all(directory: Path, what: Literal["pause", "resume", "stop"]) -> None:
 @directory_option
 def leave(*, directory: Path) -> None:
     """Have the agent that runs in the directory hand its hosts over to the others, and end. Its pages stay where they are."""
-    from larm.control.client import Control
-    from larm.control.requests import Leave
+    from larm.ops.control.client import Control
+    from larm.ops.control.requests import Leave
 
     with Control(existing(directory)) as control:
         say(control.ask(Leave()).says)
@@ -103,7 +103,7 @@ def leave(*, directory: Path) -> None:
 def ca(*, folder: Path) -> None:
     """Make a certificate authority for a cluster in FOLDER: ca.pem, which all agents need, and ca.key, which none may have."""
     _needs_cryptography()
-    from larm.agents.certificates import make_authority
+    from larm.cluster.certificates import make_authority
 
     say(f"{make_authority(folder, _now())}: give it to all agents, as cluster.tls.ca; keep {folder}/ca.key to yourself")
 
@@ -115,7 +115,7 @@ def ca(*, folder: Path) -> None:
 def issue(*, folder: Path, name: str, hosts: tuple[str, ...]) -> None:
     """Make a certificate for the agent NAME with the authority in FOLDER: NAME.pem and NAME.key."""
     _needs_cryptography()
-    from larm.agents.certificates import issue as make
+    from larm.cluster.certificates import issue as make
 
     if Path(name).name != name or name.startswith(".") or name == "ca":
         raise UsageError(f"{name}: a certificate's name is that of its files, and not ca")

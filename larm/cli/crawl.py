@@ -204,7 +204,7 @@ def _with_starts(config: Config, directory: Path, *, from_command_line: bool) ->
 def _earlier(config: Config, directory: Path) -> Config | None:
     """The settings with the start URLs and the scope of the crawl that is in the directory; None: there is none."""
     from larm.building.scoping import as_before
-    from larm.building.state import last_header
+    from larm.crawldir.state import last_header
 
     header = last_header(directory)
     if header is None:
@@ -219,7 +219,7 @@ def _ask_about_another_site(config: Config, directory: Path) -> str:
     Where no request of that crawl was ever answered, its own start URL was the slip: returns that it begins anew; else nothing.
     """
     from larm.building.readers import normalizer_of
-    from larm.building.state import last_header
+    from larm.crawldir.state import last_header
 
     try:
         header = last_header(directory)

@@ -13,10 +13,10 @@ from larm.cli.call import Call, with_call
 from larm.cli.ctl_lines import fetch_lines, host_lines, log_lines, report_line, report_rows, topic_rows
 from larm.cli.options import CONTEXT, Function, LarmGroup, directory_option
 from larm.cli.terminal import as_json, complain, shown
-from larm.control.requests import Checkpoint, Do, Errors, Hosts, Pages, Request, Status, Stop, Tail, Watch, Why
+from larm.engine.orders import Add, AnyOrder, Block, Done, Pause, Reopen, Resume, Set, Unblock
 from larm.errors import UsageError
 from larm.model.url import URLNormalizer
-from larm.river.orders import Add, AnyOrder, Block, Done, Pause, Reopen, Resume, Set, Unblock
+from larm.ops.control.requests import Checkpoint, Do, Errors, Hosts, Pages, Request, Status, Stop, Tail, Watch, Why
 
 A = TypeVar("A")
 
@@ -38,7 +38,7 @@ class Talk(NamedTuple):
 
     def ask(self, request: Request[A], lines: Callable[[A], Iterable[str]]) -> A:
         """One request, one answer."""
-        from larm.control.client import Control
+        from larm.ops.control.client import Control
 
         with Control(self.directory) as crawl:
             answer = crawl.ask(request)
@@ -52,7 +52,7 @@ class Talk(NamedTuple):
 
     def stream(self, request: Request[A], lines: Callable[[A], Iterable[str]]) -> None:
         """One request, answers until it ends."""
-        from larm.control.client import Control
+        from larm.ops.control.client import Control
 
         with Control(self.directory) as crawl:
             for answer in crawl.stream(request):

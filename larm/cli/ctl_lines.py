@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from larm.cli.terminal import shown
+from larm.engine.figures.rates import duration, size
 from larm.kit.counted import counted
-from larm.monitor.cluster_line import cluster_line
-from larm.monitor.display import details
-from larm.monitor.printable import harmless, printable
-from larm.monitor.rates import duration, size
+from larm.kit.printable import harmless, printable
+from larm.ops.cluster_line import cluster_line
+from larm.ops.display import details
 
 if TYPE_CHECKING:
-    from larm.control.requests import Fetches, HostTable, Lines, Report
+    from larm.ops.control.requests import Fetches, HostTable, Lines, Report
 
 
 def topic_rows(rows: Sequence[tuple[str, object]]) -> list[str]:

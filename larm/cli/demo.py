@@ -64,8 +64,8 @@ def _say_what_is_next(directory: Path, start: str) -> int:
 
 def _is_another_crawl(directory: Path) -> bool:
     """Of somebody who would miss it."""
-    from larm.building.state import QUEUES
-    from larm.storage.reader import StoreLog
+    from larm.crawldir.state import QUEUES
+    from larm.store.reader import StoreLog
     from larm.testing.demo_web import HOSTS
 
     if not (directory / QUEUES).exists():

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from larm.building.marker import refuse_own
 from larm.cli.options import LarmCommand, with_config
 from larm.cli.terminal import say, write
 from larm.config import Config
+from larm.crawldir.marker import refuse_own
 from larm.errors import StorageError
 from larm.kit.counted import counted
 from larm.kit.disk.atomic import output_file
@@ -33,7 +33,7 @@ def export(*, query: tuple[str, ...], form: str, output: Path | None, raw: bool,
     All, or those that QUERY finds: addresses, texts, links and all that is known of them. Pages come in the order in which
     they were fetched. Of pages that ask that no copy is kept there is no text.
     """
-    from larm.enquiries.exporting import FORMS, SITEMAP_MOST, exported, write_all, write_markdown, write_sitemaps
+    from larm.ops.exporting import FORMS, SITEMAP_MOST, exported, write_all, write_markdown, write_sitemaps
 
     if output is not None:
         refuse_own(output)

@@ -16,7 +16,7 @@ from larm.errors import UsageError
 from larm.kit.counted import counted
 
 if TYPE_CHECKING:
-    from larm.enquiries.forgetting import Forgot
+    from larm.ops.forgetting import Forgot
 
 
 @click.command(cls=LarmCommand)
@@ -30,8 +30,8 @@ def forget(*, what: tuple[str, ...], undo: tuple[str, ...], yes: bool, config: C
     They leave index, link graph, page files and archive, and are not fetched again. WHAT is the address of a page, the name
     of a host, or a pattern such as 'example.org/private/*'. Without WHAT: list what is forgotten. The crawl must not run.
     """
-    from larm.enquiries.forgetting import forgotten_items, let_back, meant, pages_of, take_out
-    from larm.monitor.rates import minute
+    from larm.engine.figures.rates import minute
+    from larm.ops.forgetting import forgotten_items, let_back, meant, pages_of, take_out
 
     known = forgotten_items(directory)
     if undo:
@@ -64,7 +64,7 @@ def _ask(pages: int, directory: Path) -> None:
 
 
 def _sentences(found: Forgot, what: tuple[str, ...]) -> Iterator[str]:
-    from larm.enquiries.forgetting import undoing
+    from larm.ops.forgetting import undoing
 
     said = f"forgotten: {counted(found.pages, 'page')}"
     said += f", {counted(found.size, 'byte')} of page files overwritten" if found.size else ""

@@ -17,7 +17,7 @@ from larm.config import Config
 from larm.kit.counted import counted
 
 if TYPE_CHECKING:
-    from larm.enquiries.link_check import Checked, Finding, Kind
+    from larm.ops.link_check import Checked, Finding, Kind
 
 _COLUMNS = ("kind", "status", "url", "why", "text", "page")
 
@@ -44,7 +44,7 @@ def links(
     With all pages that have them. Exit status 1 if there are any of what was asked for; without an option: if any is
     broken. Nothing is fetched.
     """
-    from larm.enquiries.link_check import Kind, LinkCheck
+    from larm.ops.link_check import Kind, LinkCheck
 
     chosen = {Kind.BROKEN: broken, Kind.REDIRECTED: redirected, Kind.EXTERNAL: external}
     asked = frozenset(kind for kind, wanted in chosen.items() if wanted) or frozenset(Kind)
@@ -56,13 +56,13 @@ def links(
 
 
 def _write(findings: Sequence[Finding], form: str) -> None:
-    from larm.monitor.printable import cell, escaped
+    from larm.kit.printable import cell, escaped
 
     if form == "jsonl":
         for each in findings:
             click.echo(escaped(msgspec.json.encode(each).decode()))
     elif form == "csv":
-        from larm.enquiries.link_check import rows_of
+        from larm.ops.link_check import rows_of
 
         text = io.StringIO()
         table = csv.DictWriter(text, _COLUMNS)
@@ -76,7 +76,7 @@ def _write(findings: Sequence[Finding], form: str) -> None:
 
 
 def _lines(finding: Finding) -> Iterator[str]:
-    from larm.monitor.printable import printable
+    from larm.kit.printable import printable
 
     yield f"{finding.kind.value} {printable(finding.url)}"
     if finding.why:

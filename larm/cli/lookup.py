@@ -21,8 +21,8 @@ def why(*, urls: tuple[str, ...], scope: bool, file: Path | None, overrides: tup
 
     A sentence; then dates, who links to it, every filter's word, robots.txt, its host.
     """
-    from larm.enquiries.afterwards import explain_url, judge_urls
-    from larm.monitor.printable import printable
+    from larm.kit.printable import printable
+    from larm.ops.afterwards import explain_url, judge_urls
 
     config = effective(directory, file, overrides)
     if scope:
@@ -44,8 +44,8 @@ def cat(*, url: str, directory: Path) -> int:
 
     As they were received, but on a terminal without what could steer it.
     """
-    from larm.monitor.printable import harmless
-    from larm.storage.reader import StoreLog
+    from larm.kit.printable import harmless
+    from larm.store.reader import StoreLog
 
     access = access_form(url)
     log = StoreLog(existing(directory))

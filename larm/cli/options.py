@@ -330,7 +330,7 @@ def existing(directory: Path, named_by: str = "--dir names the directory of a cr
     """
     if not (is_there(directory) and directory.is_dir()):
         raise UsageError(f"{directory}: no such directory; {named_by}")
-    from larm.building.form import refuse_other_form
+    from larm.crawldir.form import refuse_other_form
 
     refuse_other_form(directory)
     return directory

@@ -17,7 +17,7 @@ def reindex(*, config: Config, directory: Path) -> None:
 
     Where an update of larm asks for it. Nothing is fetched.
     """
-    from larm.enquiries.afterwards import reindex_pages
+    from larm.ops.afterwards import reindex_pages
 
     found = reindex_pages(config, directory)
     notes = ""

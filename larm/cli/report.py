@@ -17,16 +17,16 @@ def report(*, where: Path | None, changes: bool, directory: Path) -> None:
     Such as: larm report DIR > report.html. Curves over time; what the last run changed; sites, answers, errors by cause,
     types, sizes, depth, languages, what was slowest and largest.
     """
-    from larm.monitor.printable import harmless
+    from larm.kit.printable import harmless
 
     found = existing(where or directory)
     if changes:
-        from larm.enquiries.changes import changes_of
+        from larm.ops.changes import changes_of
 
         for change in changes_of(found):
             click.echo(harmless(f"{change.what}\t{change.url}"))
         return
-    from larm.enquiries.report import report_of
+    from larm.ops.report import report_of
     from larm.web.report_page import page
 
     click.echo(harmless(page(report_of(found))))

@@ -16,8 +16,8 @@ import click
 from larm.cli.terminal import has_colours, is_terminal
 from larm.cli.wrap import columns, wrapped
 from larm.index.meta_words import MIME_NAMES
-from larm.monitor.printable import printable
-from larm.search.answer import moment
+from larm.index.search.answer import moment
+from larm.kit.printable import printable
 
 if TYPE_CHECKING:
     from larm.model.facets import Facet

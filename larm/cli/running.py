@@ -19,10 +19,10 @@ from larm.errors import StorageError
 
 if TYPE_CHECKING:
     from larm.config import Config
-    from larm.monitor.display import Display
-    from larm.monitor.snapshot import Snapshot
-    from larm.river.crawl import Crawl
-    from larm.river.ending import Ending
+    from larm.engine.crawl import Crawl
+    from larm.engine.ending import Ending
+    from larm.engine.figures.snapshot import Snapshot
+    from larm.ops.display import Display
 
 _TOLD = 20
 """Failed start URLs that are told one by one: a screen of them."""
@@ -35,7 +35,7 @@ _FEWEST = 100
 def run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, quiet: bool, verbose: bool) -> int:
     """To its end; ``notes`` are said before it begins. Returns the exit status. Raises as `build_crawl`."""
     from larm.kit.processes.open_files import enough_open_files
-    from larm.reading.ahead import reader_ahead
+    from larm.parse.reading.ahead import reader_ahead
 
     wanted = config.fetch.threads * config.fetch.transfers + _FILES
     fewer = "fewer requests at a time (fetch.threads, fetch.transfers)"
@@ -47,9 +47,9 @@ def run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, q
             notes.append(f"so this run makes {at_most:,} requests at a time at most, not {wanted - _FILES:,}")
     ahead = reader_ahead(config.processing)  # before all else is loaded
     try:
-        from larm.building.wiring import build_crawl
         from larm.kit.clock import SystemClock
         from larm.kit.garbage import collect_rarely
+        from larm.ops.observers import build_crawl
 
         river = build_crawl(config, directory, fresh=fresh, ahead=ahead)
     except BaseException:
@@ -61,7 +61,7 @@ def run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, q
     display, tell, news = None, None, None
     told = len(river.notes)
     if not quiet:
-        from larm.monitor.display import Display
+        from larm.ops.display import Display
 
         for note in (*notes, *river.notes):
             say(note)
@@ -118,9 +118,9 @@ def _interrupt(display: Display, text: str) -> None:
 
 def _sentences(directory: Path, config: Config, river: Crawl, ending: Ending, told: int) -> list[str]:
     """What is to be said at the end, but for notes that were told; ``larm stats`` and the monitor say it again."""
-    from larm.enquiries.left_out import left_out
-    from larm.monitor.outcome import next_step, outcome
-    from larm.monitor.reporter import note_sentences
+    from larm.engine.figures.reporter import note_sentences
+    from larm.ops.left_out import left_out
+    from larm.ops.outcome import next_step, outcome
 
     now, said = river.snapshot(), river.notes[told:]
     try:
@@ -137,7 +137,7 @@ def _sentences(directory: Path, config: Config, river: Crawl, ending: Ending, to
 
 
 def _tell_figures(now: Snapshot, ending: Ending, wall: float) -> None:
-    from larm.monitor.summary import summary, summary_lines
+    from larm.engine.figures.summary import summary, summary_lines
 
     with suppress(OSError):
         click.echo("\n".join(summary_lines(summary(now, ending.reason, wall))), err=True)

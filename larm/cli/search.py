@@ -25,17 +25,17 @@ from larm.cli.options import (
 )
 from larm.cli.terminal import as_json, say
 from larm.errors import StorageError, UsageError
+from larm.kit.printable import printable
 from larm.model.findings import MOST_HITS
-from larm.monitor.printable import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from larm.config import Search
+    from larm.index.search.results import Results
     from larm.model.facets import Narrowed
     from larm.model.findings import Asked
     from larm.seams import Searcher
-    from larm.search.results import Results
 
 
 _ONLY = "site=HOST, type=MIME, language=CODE, age=day|week|month|year"
@@ -120,7 +120,7 @@ def search(
     filetype:pdf         also lang:de, before:2024-05, after:2024
     link:URL             pages that link to URL; info:URL the page itself
     """
-    from larm.building.form import MARKER
+    from larm.crawldir.form import MARKER
     from larm.kit.disk.files import is_there
     from larm.model.findings import Asked
 
@@ -142,7 +142,7 @@ def search(
         results = _of_several(directories, weights, settings, asked, others)
     first = asked.number * (asked.page - 1) + 1
     if raw:
-        from larm.search.answer import answer_of
+        from larm.index.search.answer import answer_of
 
         click.echo(as_json(msgspec.to_builtins(answer_of(results, asked.page, first))))
         return int(not results.hits)
@@ -173,7 +173,7 @@ def _narrowed(only: Sequence[str]) -> Narrowed:
 
 def _suggest(typed: str, directories: Sequence[Path], settings: Search, *, raw: bool) -> int:
     from larm.building.searching import open_searcher
-    from larm.search.suggesting import merged
+    from larm.index.search.suggesting import merged
 
     found = merged([open_searcher(existing(directory), settings).suggest(typed) for directory in directories])
     if raw:
@@ -194,17 +194,17 @@ def _agents(directories: Sequence[Path], settings: Search, remote_token: Path | 
 
 
 def _of_one(directory: Path, settings: Search, asked: Asked, *, cluster: bool) -> Results:
-    from larm.agents.files import ROSTER
     from larm.building.searching import open_searcher
-    from larm.building.state import QUEUES
+    from larm.cluster.files import ROSTER
+    from larm.crawldir.state import QUEUES
+    from larm.index.search.coverage import shortfall
     from larm.kit.disk.files import is_there
-    from larm.search.coverage import shortfall
 
     searcher = open_searcher(directory, settings)
     results = searcher.results(asked)
     missing = [shortfall(directory)]
     if not cluster and is_there(directory / QUEUES / ROSTER):
-        from larm.agents.roster import others_sentence  # for who has a cluster
+        from larm.cluster.roster import others_sentence  # for who has a cluster
 
         missing.append(others_sentence(directory / QUEUES))
     return msgspec.structs.replace(results, notes=(*results.notes, *filter(None, missing)))
@@ -215,7 +215,7 @@ def _of_several(
 ) -> Results:
     """By the settings of the first one: scores of different settings can't be compared."""
     from larm.building.searching import several
-    from larm.search.coverage import shortfall
+    from larm.index.search.coverage import shortfall
 
     asked_there = len(directories) + len(remotes)
     if weights and len(weights) != asked_there:

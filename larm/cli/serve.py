@@ -213,7 +213,7 @@ def _group(peers: Peers, network: Network) -> str:
 
 
 def _here(root: Path | None, *, needed: bool) -> tuple[Path, ...]:
-    from larm.building.form import MARKER
+    from larm.crawldir.form import MARKER
 
     here = Path()
     if is_there(here / MARKER):
@@ -228,7 +228,7 @@ def _here(root: Path | None, *, needed: bool) -> tuple[Path, ...]:
 
 def _to_come(root: Path) -> Iterator[str]:
     """Of folders that have the settings of a crawl that never ran: they are not served, nor started by a schedule."""
-    from larm.building.form import MARKER
+    from larm.crawldir.form import MARKER
 
     for each in sorted(existing(root, _NAMED).glob(f"*/{CONFIG_FILE}")):
         if not is_there(each.with_name(MARKER)):
@@ -237,7 +237,7 @@ def _to_come(root: Path) -> Iterator[str]:
 
 def _refuse_others(directories: Sequence[Path]) -> None:
     """What is no crawl, and has no settings of one to come. Raises UsageError, StorageError."""
-    from larm.building.marker import is_crawl
+    from larm.crawldir.marker import is_crawl
 
     for each in directories:
         if not (is_crawl(existing(each, _NAMED)) or is_there(each / CONFIG_FILE)):

@@ -18,8 +18,8 @@ def starts(*, remove: tuple[str, ...], directory: Path) -> None:
     Each with what belongs to it. Pages that were fetched stay. What waits at a host that no other start URL reaches is
     blocked: larm ctl unblock HOST.
     """
-    from larm.enquiries.start_list import start_urls, take_back
-    from larm.monitor.printable import printable
+    from larm.kit.printable import printable
+    from larm.ops.start_list import start_urls, take_back
 
     if not remove:
         for url, region in start_urls(existing(directory)):

@@ -24,7 +24,7 @@ _STALE = 60.0
 @with_call
 def stats(call: Call, /, *, directory: Path, raw: bool) -> None:
     """Numbers of this directory's crawl."""
-    from larm.building.form import refuse_other_form
+    from larm.crawldir.form import refuse_other_form
     from larm.kit.clock import SystemClock
     from larm.kit.disk.lock import is_held
 
@@ -45,13 +45,13 @@ def stats(call: Call, /, *, directory: Path, raw: bool) -> None:
 
 def agent_rows(directory: Path) -> list[tuple[str, object]]:
     """Whose figures these are, where several agents do the crawl, and where the others are."""
-    from larm.agents.files import ROSTER
-    from larm.building.state import QUEUES
+    from larm.cluster.files import ROSTER
+    from larm.crawldir.state import QUEUES
     from larm.kit.disk.files import is_there
 
     if not is_there(directory / QUEUES / ROSTER):
         return []
-    from larm.agents.roster import place_of, read_roster
+    from larm.cluster.roster import place_of, read_roster
 
     try:
         roster = read_roster(directory / QUEUES)
@@ -72,7 +72,7 @@ def cut_rows(directory: Path, report: dict[str, Any]) -> list[tuple[str, object]
 
     if report.get("said") or not was_cut(report.get("stats", {})):
         return []
-    from larm.enquiries.left_out import cut_sentence
+    from larm.ops.left_out import cut_sentence
 
     try:
         said: object = cut_sentence(directory)
@@ -91,7 +91,7 @@ def cpu_rows(stages: dict[str, float], pages: int) -> list[tuple[str, object]]:
 
 def read_stats(directory: Path) -> dict[str, Any]:
     """stats.json of a crawl. Raises UsageError where there is none, StorageError where it can't be read."""
-    from larm.monitor.reporter import STATS
+    from larm.engine.figures.reporter import STATS
 
     path = directory / STATS
     try:
@@ -111,8 +111,8 @@ def rows(report: dict[str, Any], wall: float, *, held: bool, verbose: bool) -> l
     """What is shown: the state and the speed; with -v every figure by the name that Scrapy has for it, and each thread.
 
     ``held``: a process has the directory's lock, without which no crawl runs."""
-    from larm.monitor.outcome import errors_of, how
-    from larm.monitor.rates import duration, size
+    from larm.engine.figures.rates import duration, size
+    from larm.ops.outcome import errors_of, how
 
     figures = report.get("figures", {})
     age = wall - report.get("written", wall)
@@ -132,8 +132,8 @@ def rows(report: dict[str, Any], wall: float, *, held: bool, verbose: bool) -> l
         ("hosts", f"{figures.get('hosts_known', 0):,} ({figures.get('hosts_given_up', 0):,} given up)"),
     ]
     if figures.get("cluster"):
-        from larm.monitor.cluster_line import cluster_line
-        from larm.monitor.snapshot import ClusterFigures
+        from larm.engine.figures.snapshot import ClusterFigures
+        from larm.ops.cluster_line import cluster_line
 
         shown.append(("all agents", cluster_line(msgspec.convert(figures["cluster"], ClusterFigures))))
     if running and held:
@@ -170,9 +170,9 @@ def _left(figures: dict[str, Any], *, said: bool, verbose: bool) -> list[tuple[s
 
 def graph_rows(directory: Path, *, verbose: bool) -> list[tuple[str, object]]:
     """What is shown of the link graph, where there is one; with -v the pages that rank highest."""
-    from larm.building.state import GRAPH
+    from larm.crawldir.state import GRAPH
     from larm.graph.reader import open_graph
-    from larm.search.coverage import shortfall
+    from larm.index.search.coverage import shortfall
 
     try:
         missing: list[tuple[str, object]] = [("not complete", sentence)] if (sentence := shortfall(directory)) else []

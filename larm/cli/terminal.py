@@ -9,7 +9,7 @@ import click
 
 from larm.cli.call import here
 from larm.cli.wrap import columns, wrapped
-from larm.monitor.printable import escaped, harmless, printable
+from larm.kit.printable import escaped, harmless, printable
 
 _HEAD = "larm: "
 

@@ -37,7 +37,7 @@ def version(call: Call, /, *, licences: bool, sbom: bool) -> None:
         return
     import platform
 
-    from larm.processing.lexbor_tree import COMPILED
+    from larm.parse.lexbor_tree import COMPILED
 
     click.echo(f"python {platform.python_version()} on {platform.platform()}")
     for name in _needed():
@@ -52,7 +52,7 @@ def _about(name: str) -> str:
         return "not installed"
     if name != "pycurl":
         return found.version
-    from larm.fetching.curl_fetcher import libcurl
+    from larm.fetch.curl_fetcher import libcurl
 
     return f"{found.version} ({libcurl()})"
 

@@ -33,7 +33,7 @@ def export(*, output: Path, config: Config, directory: Path) -> None:
 
     Pages become resource records: what went over the wire was not kept, and of dates only that of the page file.
     """
-    from larm.enquiries.archiving import export_archive
+    from larm.ops.archiving import export_archive
 
     pages = export_archive(config, directory, output, complain)
     say(f"{output}: {counted(pages, 'page')}")
@@ -44,9 +44,9 @@ def export(*, output: Path, config: Config, directory: Path) -> None:
 @click.option("--output", type=_PATH, metavar="FILE", help="Default: stdout.")
 def index(*, files: tuple[Path, ...], output: Path | None) -> None:
     """Write the CDXJ index of WARC or ARC files: a sorted line for each capture."""
-    from larm.archive.indexing import index_lines, say_damage
-    from larm.building.marker import refuse_own
+    from larm.crawldir.marker import refuse_own
     from larm.kit.disk.atomic import output_file
+    from larm.store.archive.indexing import index_lines, say_damage
 
     if output is not None:
         refuse_own(output)
@@ -62,7 +62,7 @@ def index(*, files: tuple[Path, ...], output: Path | None) -> None:
 @click.argument("files", nargs=-1, required=True, type=_FILE, metavar="FILE...")
 def verify(*, files: tuple[Path, ...]) -> int:
     """Read all records of WARC or ARC files, and check their lengths and digests. Exit status 1 if anything is damaged."""
-    from larm.archive.indexing import check, say_damage
+    from larm.store.archive.indexing import check, say_damage
 
     damaged = 0
     for path in files:

@@ -58,7 +58,7 @@ class Pages(Part, frozen=True):
     """What has been asked for."""
 
     rows: list[tuple[int, bytes]]
-    """Fingerprint, and `larm.recrawl.page_row.encode_row`."""
+    """Fingerprint, and `larm.store.pages.page_row.encode_row`."""
 
 
 class End(Part, frozen=True):

@@ -214,7 +214,7 @@ class HostBook:
             for key in gone:
                 self._note_shut_locked(self._hosts.pop(key))
 
-    # -- hosts that come and go, see `larm.river.moves`
+    # -- hosts that come and go, see `larm.engine.moves`
 
     def copy(self, key: str) -> HostCut:
         """Of a host that is frozen and has nothing in the air, as it is now."""

@@ -8,7 +8,7 @@ go on with them. So there is mail only for hosts that are not in memory, and who
 A checkpoint writes what has come since the last one, and removes what records got that are a part of it. A record can't leave
 the memory before that.
 
-Belongs to the `HostBook`, by whose lock all but `read` is guarded; `larm.frontier.mail_filter` decides what comes here.
+Belongs to the `HostBook`, by whose lock all but `read` is guarded; `larm.filters.mail_filter` decides what comes here.
 """
 
 from collections.abc import Iterable, Mapping

@@ -2,7 +2,7 @@
 
 The only way to a host is `lease`; each lease is given back once, by `release`, `retry` or `give_back`, and the next time of the
 host is set before anybody can see the host again (`larm.frontier.turns`). Whether anything may be asked at all is a question
-that each lease asks first (`larm.river.steering`).
+that each lease asks first (`larm.engine.steering`).
 
 Called by the handler thread (`add`) and the fetcher threads (all others); takes the lock of the `HostBook`.
 """

@@ -1,4 +1,4 @@
-"""Candidate: a page that the index proposes for an answer. Made by retrieval, weighed by `larm.search.ranked`. Pure."""
+"""Candidate: a page that the index proposes for an answer. Made by retrieval, weighed by `larm.index.search.ranked`. Pure."""
 
 from typing import NamedTuple
 

@@ -1,6 +1,6 @@
 """IndexReader: questions to the full-text index. Knows tantivy and nothing of users: words come analysed, weights from ranking.
 
-Used by `larm.search` on one thread. Works while a crawl is writing: `reload` shows what was committed meanwhile.
+Used by `larm.index.search` on one thread. Works while a crawl is writing: `reload` shows what was committed meanwhile.
 """
 
 import json

@@ -1,7 +1,7 @@
 """Sections: the headings of a page that have an address of their own, so that a result can lead there. Pure.
 
 Each is a line: the fragment of its address, a tab, its heading. Made by the index storage for each page, stored with it, and
-read by `larm.search.passages`.
+read by `larm.index.search.passages`.
 """
 
 import re

@@ -11,7 +11,7 @@ INDEX, STAGE, OLD = "index", "index.new", "index.old"
 
 
 def put_back(directory: Path) -> None:
-    """Before a crawl goes on: where `larm.enquiries.reindex` was killed while it swapped the two, the old index is the index
+    """Before a crawl goes on: where `larm.ops.reindex` was killed while it swapped the two, the old index is the index
     again.
 
     Of a directory that nobody else uses. Raises StorageError.

@@ -1,4 +1,4 @@
-"""The tree of a query: what `larm.search.query` makes of a typed text and `larm.index.compile` makes of it for tantivy. Pure.
+"""The tree of a query: what `larm.index.search.query` makes of a typed text, for `larm.index.compile`. Pure.
 
 Words are in it as they were typed; how they become terms (case, stems, languages without spaces) is the index's affair. Only
 words and phrases count for the score; everything else lets a page in or keeps it out.
@@ -46,13 +46,13 @@ class Dates(msgspec.Struct, frozen=True):
 
 
 class Linking(msgspec.Struct, frozen=True):
-    """Pages with a link to the address. The index does not know links: `larm.search` puts `Pages` in its place."""
+    """Pages with a link to the address. The index does not know links: `larm.index.search` puts `Pages` in its place."""
 
     url: str
 
 
 class Info(msgspec.Struct, frozen=True):
-    """The page with this address, as typed. `larm.search` puts `Pages` in its place."""
+    """The page with this address, as typed. `larm.index.search` puts `Pages` in its place."""
 
     url: str
 

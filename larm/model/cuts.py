@@ -1,7 +1,7 @@
 """What larm does not read of a page, as there is a limit: names, and what a person is told. Pure; any thread.
 
 Whatever loses words or links of a page has one of these names. It is counted (``cut/NAME``), noted in the page book
-(`larm.recrawl.page_book`) with the limit that held, found by ``cut:NAME``, and told by ``larm crawl``, ``stats``, ``why``
+(`larm.store.pages.page_book`) with the limit that held, found by ``cut:NAME``, and told by ``larm crawl``, ``stats``, ``why``
 and ``search``. A later run with a larger limit asks for such pages again, as a whole.
 """
 

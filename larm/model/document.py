@@ -1,7 +1,7 @@
 """Document and Visit: what a fetched page is made into, and what the storages get.
 
-Documents are made by ``larm.processing``, on whatever thread or process reads pages; visits by `larm.river.landing`, and
-handed on by `larm.river.unloading`. Read by the storages (each on its own thread). All immutable.
+Documents are made by ``larm.parse``, on whatever thread or process reads pages; visits by `larm.engine.landing`, and
+handed on by `larm.engine.unloading`. Read by the storages (each on its own thread). All immutable.
 """
 
 import re

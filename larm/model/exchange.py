@@ -1,6 +1,6 @@
 """Exchange: one request and its answer as they went over the wire, for storages that keep them (`larm.seams.Storage`).
 
-Made by ``larm.fetching`` (on a fetcher thread) where some storage asks for it, carried by the Outcome, then by the Visit.
+Made by ``larm.fetch`` (on a fetcher thread) where some storage asks for it, carried by the Outcome, then by the Visit.
 """
 
 import msgspec

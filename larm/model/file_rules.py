@@ -1,7 +1,7 @@
 """FileRules: which files belong to a crawl that begins in folders: of what is below them, what is wanted (LARM-111).
 
 Made by the wiring; asked by the filter on the handler thread and by the file fetcher on its threads. Names only: that no
-symbolic link leads out is seen to where a file is opened (`larm.fetching.disk`). Constant after construction.
+symbolic link leads out is seen to where a file is opened (`larm.fetch.disk`). Constant after construction.
 """
 
 import fnmatch

@@ -44,7 +44,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """One question."""
 
     query: str
-    """As typed; `larm.search.query` has the language."""
+    """As typed; `larm.index.search.query` has the language."""
     number: int = 10
     """Hits on a page."""
     page: int = 1

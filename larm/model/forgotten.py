@@ -39,7 +39,7 @@ class ForgottenPart(msgspec.Struct, frozen=True):
     pending: bool = False
     """Some of it may still be in the storages: ``larm forget`` was ended before it was done."""
     days: tuple[tuple[int, int, int], ...] = ()
-    """While it is pending: where the days of the log storage begin when its files are purged, see `larm.storage.log.Day`."""
+    """While it is pending: where the days of the log storage begin when its files are purged, see `larm.store.log.Day`."""
 
 
 class ForgottenPages:

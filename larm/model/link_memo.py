@@ -1,6 +1,6 @@
 """LinkMemo: from the hrefs of a page to Urls, each Url made once (LARM-102).
 
-A site's pages repeat each other's links: of a hundred hrefs perhaps five are new. `larm.processing` makes one memo for the
+A site's pages repeat each other's links: of a hundred hrefs perhaps five are new. `larm.parse` makes one memo for the
 crawl and asks it page by page, on the fetcher threads. No lock: every step is one look-up or one assignment in a dict, and
 what two threads may do to each other is to make a Url twice.
 """

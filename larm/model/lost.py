@@ -1,4 +1,4 @@
-"""Lost: why a page that was fetched was not read, or not as a whole. Made by who reads pages, see `larm.reading`."""
+"""Lost: why a page that was fetched was not read, or not as a whole. Made by who reads pages, see `larm.parse.reading`."""
 
 import enum
 from typing import Final

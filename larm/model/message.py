@@ -49,7 +49,7 @@ class Known(msgspec.Struct, frozen=True, array_like=True, gc=False):
 UNKNOWN = Known("", "", 0)
 """Of what is revisited, and was no page yet."""
 LOST = Known("", "", 0, -1)
-"""The same of one that was lost with the agent that had it (`larm.agents.search_again`); no text has this number."""
+"""The same of one that was lost with the agent that had it (`larm.cluster.search_again`); no text has this number."""
 
 
 def as_whole(known: Known) -> Known:

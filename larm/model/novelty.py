@@ -1,6 +1,6 @@
 """Novelty and Fingerprint: what was found out about the text of one page. Values.
 
-Made by `larm.duplicates`; `larm.frontier.traps.desk` takes novelty in, which tells what addresses are worth asking for.
+Made by `larm.index.duplicates`; `larm.frontier.traps.desk` takes novelty in, which tells what addresses are worth asking for.
 """
 
 from typing import NamedTuple

@@ -1,6 +1,6 @@
 """Outcome: what became of one fetch. A sealed set of values, matched with ``match``; none of them is an error of larm's.
 
-Made by ``larm.fetching`` (on a fetcher thread), read by `larm.river.landing`, which decides what follows.
+Made by ``larm.fetch`` (on a fetcher thread), read by `larm.engine.landing`, which decides what follows.
 """
 
 import enum

@@ -1,6 +1,6 @@
 """Restrictions: why strangers could not have had a page, as bits of one number; 0: they could. Pure; any thread.
 
-The fetcher that got a page notes them (`larm.fetching.transfer`). The page book keeps them in `larm.model.message.Known`, and
+The fetcher that got a page notes them (`larm.fetch.transfer`). The page book keeps them in `larm.model.message.Known`, and
 the index as a word of `READERS`, by which searches for others are narrowed. What nobody has noted is shared with nobody.
 """
 

@@ -1,6 +1,6 @@
 """Other spellings of an address: access forms of which the normalised form is the same, and which servers and rules tell apart.
 
-One of them is requested. If that fails, or robots.txt forbids it, `larm.river.landing` and `larm.frontier.robots.desk` get
+One of them is requested. If that fails, or robots.txt forbids it, `larm.engine.landing` and `larm.frontier.robots.desk` get
 from here those that need no link; `larm.filters.spellings` has those that pages link to. Pure; any thread.
 """
 

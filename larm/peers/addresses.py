@@ -10,7 +10,7 @@ from functools import lru_cache
 from ipaddress import IPv4Network
 from urllib.parse import urlsplit
 
-from larm.fetching.ip_address import address_of, is_public
+from larm.fetch.ip_address import address_of, is_public
 from larm.peers.channel import Contact
 from larm.peers.http_client import is_address
 

@@ -1,6 +1,6 @@
 """ClusterSearchers: the other agents of a crawl that several do, as searchers. Any thread.
 
-Each directory has a roster of all agents (`larm.agents.roster`), which grows while they crawl: it is read for each search. An
+Each directory has a roster of all agents (`larm.cluster.roster`), which grows while they crawl: it is read for each search. An
 agent of this machine is searched in its directory, one of another machine by its ``larm serve`` (``cluster.serve``); where
 neither is known, that is what it answers. A directory whose agent has begun anew (``--fresh``) has pages of the new one only.
 """
@@ -9,15 +9,15 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from larm.agents.card import Card
-from larm.agents.roster import Roster, agent_of, read_roster
 from larm.building.searching import opener
-from larm.building.state import QUEUES
+from larm.cluster.card import Card
+from larm.cluster.roster import Roster, agent_of, read_roster
 from larm.config import Search
+from larm.crawldir.state import QUEUES
 from larm.errors import StorageError, UsageError
+from larm.index.search.shared import SharedSearcher
 from larm.model.findings import Asked, Findings, WordStatistics
 from larm.seams import Searcher
-from larm.search.shared import SharedSearcher
 
 
 class Unreachable:

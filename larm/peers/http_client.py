@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pycurl
 
 from larm import __version__
-from larm.fetching.tls import ca_file
+from larm.fetch.tls import ca_file
 
 _CONNECT_SHARE = 0.5
 """Of the time for a request that a connection may take: who can't be reached is known sooner than who is slow."""

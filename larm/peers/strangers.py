@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from larm.index.search.merging import score_of
+from larm.index.search.snippets import safe_line
 from larm.model.facets import DAYS, Facet, FacetValue, Narrowed
 from larm.model.findings import Findings
 from larm.model.hit import Hit
 from larm.model.own_fields import is_field_name
-from larm.search.merging import score_of
-from larm.search.snippets import safe_line
 
 _LONGEST_TITLE = 500
 _LONGEST_PASSAGE = 1_000

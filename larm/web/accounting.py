@@ -15,9 +15,9 @@ from pathlib import Path
 from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from larm.index.search.answer import moment
 from larm.kit.clock import SystemClock
-from larm.monitor.printable import printable
-from larm.search.answer import moment
+from larm.kit.printable import printable
 from larm.web.metrics import Metrics
 
 WriteLine = Callable[[str], None]

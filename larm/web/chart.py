@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from larm.monitor.history import Moment, Step
-from larm.monitor.rates import size
-from larm.search.answer import moment
+from larm.engine.figures.rates import size
+from larm.index.search.answer import moment
+from larm.ops.history import Moment, Step
 
 WIDTH, HEIGHT = 600, 120
 

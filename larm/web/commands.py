@@ -6,8 +6,8 @@ On the event loop.
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 
-from larm.control.requests import Checkpoint, Do, Request, Stop
-from larm.river.orders import Add, Block, Done, Pause, Reopen, Resume, Set, Unblock
+from larm.engine.orders import Add, Block, Done, Pause, Reopen, Resume, Set, Unblock
+from larm.ops.control.requests import Checkpoint, Do, Request, Stop
 
 Fields = Mapping[str, str]
 

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from larm.errors import LarmError, UsageError
-from larm.storage.reader import StoreLog
+from larm.store.reader import StoreLog
 from larm.web.directories import Served
 from larm.web.page import message, page
 from larm.web.public_view import directories_of

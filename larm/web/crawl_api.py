@@ -1,4 +1,4 @@
-"""Questions of the API about crawls, and orders to them; it answers the Structs of `larm.control`. On the event loop."""
+"""Questions of the API about crawls, and orders to them; it answers the Structs of `larm.ops.control`. On the event loop."""
 
 from typing import Annotated, TypeVar
 
@@ -7,13 +7,13 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
-from larm.control.client import NotRunning
-from larm.control.requests import Checkpoint, Do, Explanation, Hosts, HostTable, Stop, Why
-from larm.control.requests import Request as Question
+from larm.engine.orders import AnyOrder, Done
 from larm.errors import UsageError
-from larm.monitor.history import Step
-from larm.river.orders import AnyOrder, Done
-from larm.search.query import LONGEST
+from larm.index.search.query import LONGEST
+from larm.ops.control.client import NotRunning
+from larm.ops.control.requests import Checkpoint, Do, Explanation, Hosts, HostTable, Stop, Why
+from larm.ops.control.requests import Request as Question
+from larm.ops.history import Step
 from larm.web.access import Kind
 from larm.web.api import Endpoint, Problem, ProblemError, problem_response
 from larm.web.crawls import Crawl, Lately, ask, crawl_of, lately, past

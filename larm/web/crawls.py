@@ -9,18 +9,18 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from larm.building.state import LOGS
 from larm.config import CONFIG_FILE
-from larm.control.client import Control, NotRunning
-from larm.control.requests import Errors, Pages, Request, Standing, Status
+from larm.crawldir.state import LOGS
+from larm.engine.figures.reporter import LOG, STATS
+from larm.engine.figures.snapshot import Snapshot
 from larm.errors import LarmError, StorageError
 from larm.kit.disk.files import is_there
 from larm.kit.disk.json_file import read_json
 from larm.model.seen import Seen
-from larm.monitor.history import Step, history, steps
-from larm.monitor.outcome import how
-from larm.monitor.reporter import LOG, STATS
-from larm.monitor.snapshot import Snapshot
+from larm.ops.control.client import Control, NotRunning
+from larm.ops.control.requests import Errors, Pages, Request, Standing, Status
+from larm.ops.history import Step, history, steps
+from larm.ops.outcome import how
 from larm.web.directories import Served
 
 _PATIENCE = 5.0

@@ -7,14 +7,14 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from larm.building.form import MARKER
 from larm.building.searching import opener
 from larm.config import Search
+from larm.crawldir.form import MARKER
 from larm.errors import StorageError
+from larm.index.search.shared import SharedSearcher
 from larm.kit.disk.files import is_there
 from larm.model.restriction import OpenTo
 from larm.seams import Searcher
-from larm.search.shared import SharedSearcher
 
 
 class Served:

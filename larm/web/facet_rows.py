@@ -3,9 +3,9 @@
 from typing import Any, NamedTuple, Protocol
 
 from larm.index.meta_words import MIME_NAMES
+from larm.index.search.results import Results
+from larm.kit.printable import printable
 from larm.model.facets import Facet
-from larm.monitor.printable import printable
-from larm.search.results import Results
 
 FACETS = {"site": "Site", "type": "Type", "language": "Language", "age": "Changed"}
 """Their parameters, and what they are called."""

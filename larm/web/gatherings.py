@@ -11,12 +11,12 @@ from collections.abc import AsyncIterator, Callable, Sequence
 import anyio
 from anyio import to_thread
 
+from larm.index.search.gathering import Gathering
+from larm.index.search.results import Results
 from larm.kit.clock import SystemClock
 from larm.kit.threads.workers import Workers
 from larm.model.findings import Asked
 from larm.seams import Searcher
-from larm.search.gathering import Gathering
-from larm.search.results import Results
 from larm.web.events import event
 from larm.web.search_desk import BusyError
 

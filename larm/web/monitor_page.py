@@ -7,11 +7,11 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
-from larm.control.client import NotRunning
-from larm.control.requests import HostLine, Hosts, HostTable, Lines, Tail
+from larm.engine.figures.limits import advice
+from larm.engine.limits import CHANGEABLE
 from larm.errors import LarmError
-from larm.monitor.limits import advice
-from larm.river.limits import CHANGEABLE
+from larm.ops.control.client import NotRunning
+from larm.ops.control.requests import HostLine, Hosts, HostTable, Lines, Tail
 from larm.web.chart import charts
 from larm.web.commands import BadCommandError, request_of
 from larm.web.crawls import Crawl, Lately, ask, crawl_of, lately, past, rows_of

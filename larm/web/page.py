@@ -8,12 +8,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from larm import __version__
+from larm.engine.figures.rates import duration, minute, size
 from larm.index.meta_words import MIME_NAMES
+from larm.index.search.answer import moment
 from larm.kit.counted import counted
-from larm.monitor.cluster_line import cluster_line
-from larm.monitor.printable import harmless, printable
-from larm.monitor.rates import duration, minute, size
-from larm.search.answer import moment
+from larm.kit.printable import harmless, printable
+from larm.ops.cluster_line import cluster_line
 from larm.web.chart import HEIGHT, WIDTH
 from larm.web.directories import Served
 

@@ -12,10 +12,10 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from larm.index.search.query import LONGEST
 from larm.peers.addresses import host_of
 from larm.peers.yousearch.canonical import canonical, readable
 from larm.peers.yousearch.protocol import Recommend
-from larm.search.query import LONGEST
 from larm.web.access import Kind
 from larm.web.page import can_be_opened, form_of, message, page
 

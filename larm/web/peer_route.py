@@ -19,7 +19,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response, S
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from larm.fetching.file_types import type_of
+from larm.fetch.file_types import type_of
 from larm.peers.call_backs import CallBacks
 from larm.peers.channel import ROOT, Refusal
 from larm.peers.door import Incoming, RefusedError

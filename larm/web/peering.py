@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from larm.config import Config, Peers
 from larm.errors import UsageError
+from larm.index.search.shared import SharedSearcher
 from larm.model.restriction import open_to
 from larm.seams import Searcher
-from larm.search.shared import SharedSearcher
 from larm.web.directories import Directories
 
 if TYPE_CHECKING:

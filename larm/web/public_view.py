@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator
 import msgspec
 from starlette.requests import Request
 
+from larm.index.search.web_pages import WebPages
 from larm.model.findings import Asked, Findings, WordStatistics
 from larm.model.restriction import OpenTo
 from larm.seams import Searcher
-from larm.search.web_pages import WebPages
 from larm.web.directories import Directories, Served
 
 

@@ -1,7 +1,7 @@
-"""A `larm.enquiries.report.Report` as one page of HTML: no script, nothing from elsewhere, hostile texts escaped. Pure."""
+"""A `larm.ops.report.Report` as one page of HTML: no script, nothing from elsewhere, hostile texts escaped. Pure."""
 
-from larm.enquiries.report import Report
-from larm.monitor.rates import size
+from larm.engine.figures.rates import size
+from larm.ops.report import Report
 from larm.web.chart import chart
 from larm.web.page import text_of
 

@@ -7,14 +7,14 @@ import msgspec
 from msgspec import Meta
 from starlette.requests import Request
 
+from larm.index.search.answer import SearchAnswer, answer_of, moment
+from larm.index.search.query import LONGEST
+from larm.index.search.several import SeveralSearchers
+from larm.index.search.suggesting import Suggestion
 from larm.model.facets import Age, Narrowed, Sort
 from larm.model.findings import MOST_HITS, Asked, Findings, WordStatistics
 from larm.model.page_record import PageLink
 from larm.seams import Searcher
-from larm.search.answer import SearchAnswer, answer_of, moment
-from larm.search.query import LONGEST
-from larm.search.several import SeveralSearchers
-from larm.search.suggesting import Suggestion
 from larm.web.access import Kind
 from larm.web.api import Endpoint, ProblemError
 from larm.web.copy_page import Keeping, keeping_of

@@ -12,11 +12,11 @@ import msgspec
 from anyio import to_thread
 
 from larm.config import Serve
+from larm.index.search.results import Results
+from larm.index.search.several import SeveralSearchers
+from larm.index.search.suggesting import Suggestion, merged
 from larm.model.findings import Asked
 from larm.seams import Searcher
-from larm.search.results import Results
-from larm.search.several import SeveralSearchers
-from larm.search.suggesting import Suggestion, merged
 from larm.web.directories import Served
 from larm.web.metrics import Metrics
 

@@ -11,12 +11,12 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
+from larm.index.search.query import LONGEST
+from larm.index.search.results import Results
 from larm.model.facets import DAYS, Age, Narrowed, Sort
 from larm.model.findings import Asked
 from larm.model.hit import Hit
 from larm.seams import Searcher
-from larm.search.query import LONGEST
-from larm.search.results import Results
 from larm.web.facet_rows import FACETS, facet_rows
 from larm.web.gatherings import Gatherings
 from larm.web.page import can_recommend, is_registrar, message, page, text_of

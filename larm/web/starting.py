@@ -16,7 +16,7 @@ import yaml
 from larm.building.own_parts import import_beside
 from larm.building.wiring import check
 from larm.config import CONFIG_FILE, load
-from larm.control.address import socket_of
+from larm.crawldir.control_socket import socket_of
 from larm.errors import StorageError, UsageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failure, disk_failures

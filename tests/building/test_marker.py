@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from larm.building.form import FORM, MARKER, Marker, read_marker
-from larm.building.marker import forget, permit, refuse_to_begin, set_marker
-from larm.building.state import last_header
+from larm.crawldir.form import FORM, MARKER, Marker, read_marker
+from larm.crawldir.marker import forget, permit, refuse_to_begin, set_marker
+from larm.crawldir.state import last_header
 from larm.errors import StorageError
 
 FILES = [

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from larm.building.marker import is_log_of_larm
 from larm.building.named_parts import check
 from larm.building.own_parts import import_beside, own_part
 from larm.config import load
+from larm.crawldir.marker import is_log_of_larm
 from larm.errors import ConfigError
 from larm.seams import Filter
 from larm.testing.web import SyntheticWeb

@@ -10,10 +10,10 @@ import pytest
 
 from larm.building.named_parts import about_crawl
 from larm.building.readers import Processors, normalizer_of
-from larm.building.state import resolver_of
-from larm.building.wiring import build_crawl, check
+from larm.building.wiring import check
 from larm.config import Config, load
-from larm.enquiries.afterwards import explain_url
+from larm.crawldir.state import resolver_of
+from larm.engine.crawl import Crawl
 from larm.errors import ConfigError, StorageError, UsageError
 from larm.kit.counters import Counters
 from larm.kit.disk.block_store import BlockStore
@@ -21,7 +21,8 @@ from larm.kit.processes.helper_process import HelperProcess
 from larm.kit.threads.workers import Workers
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched, Timing
-from larm.river.crawl import Crawl
+from larm.ops.afterwards import explain_url
+from larm.ops.observers import build_crawl
 from larm.testing.clock import FakeClock
 
 OWN = """

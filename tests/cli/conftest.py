@@ -13,11 +13,11 @@ import pytest
 
 from larm import cli
 from larm.config import Config
-from larm.enquiries.afterwards import Explained
+from larm.engine.figures.snapshot import Snapshot
 from larm.errors import StorageError
 from larm.kit.disk.lock import DirectoryLock
 from larm.kit.processes.helper_process import HelperProcess
-from larm.monitor.snapshot import Snapshot
+from larm.ops.afterwards import Explained
 
 
 class Said(NamedTuple):
@@ -32,7 +32,7 @@ Larm = Callable[..., Said]
 
 
 class FakeEnding:
-    """Stands in for `larm.river.ending.Ending`."""
+    """Stands in for `larm.engine.ending.Ending`."""
 
     def __init__(self, reason: str = "finished", error: Exception | None = None, start_fetched: bool = True) -> None:
         self.reason = reason
@@ -43,7 +43,7 @@ class FakeEnding:
 
 
 class FakeCrawl:
-    """Stands in for `larm.river.crawl.Crawl`: ends as it is told, after ``seconds`` calls of `on_second`."""
+    """Stands in for `larm.engine.crawl.Crawl`: ends as it is told, after ``seconds`` calls of `on_second`."""
 
     def __init__(self) -> None:
         self.notes = ["scope: the hosts of the start URLs"]
@@ -109,7 +109,7 @@ def wiring(monkeypatch: pytest.MonkeyPatch) -> FakeWiring:
     fake = FakeWiring()
     monkeypatch.setitem(sys.modules, "larm.building.wiring", fake)
     monkeypatch.setattr("larm.building.wiring", fake, raising=False)
-    monkeypatch.setattr("larm.enquiries.afterwards.explain_url", fake.explain_url)
+    monkeypatch.setattr("larm.ops.afterwards.explain_url", fake.explain_url)
     return fake
 
 

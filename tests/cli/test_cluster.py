@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from larm.agents.files import IDENTITY
-from larm.agents.identity import Identity, write_identity
-from larm.building.state import QUEUES
 from larm.cli import run
+from larm.cluster.files import IDENTITY
+from larm.cluster.identity import Identity, write_identity
+from larm.crawldir.state import QUEUES
 from larm.testing.web import SyntheticWeb
 
 

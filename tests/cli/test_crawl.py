@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from larm.cli.signals import stopping_by_signal
+from larm.engine.figures.reporter import Reporter
+from larm.engine.figures.snapshot import Snapshot
 from larm.errors import ConfigError, LarmError, StageError, StorageError
-from larm.monitor.reporter import Reporter
-from larm.monitor.snapshot import Snapshot
 from larm.testing.clock import FakeClock
 from tests.cli.conftest import FakeEnding, FakeWiring, Larm
 
@@ -123,7 +123,7 @@ def test_traceback_is_in_a_temporary_file_when_a_command_only_reads(
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setattr("larm.enquiries.afterwards.explain_url", fail)
+    monkeypatch.setattr("larm.ops.afterwards.explain_url", fail)
     monkeypatch.setattr(wiring, "check", fail)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     logs = tmp_path / "d" / "logs"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.storage.store_log import StoreEntry, format_entry
+from larm.store.store_log import StoreEntry, format_entry
 from tests.cli.conftest import FakeWiring, Larm
 
 URL = "http://example.org/x"

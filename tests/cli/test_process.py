@@ -49,7 +49,7 @@ def test_a_crawl_loads_nothing_that_few_crawls_need(tmp_path: Path) -> None:
 def test_numpy_comes_without_what_nobody_needs(tmp_path: Path) -> None:
     """A thread for each core, which spins for 20 ms, and masked arrays, 5 ms: a small crawl takes no second."""
     script = (
-        "import os, sys; from array import array; import larm.duplicates.aliases; from larm.graph import columns;"
+        "import os, sys; from array import array; import larm.index.duplicates.aliases; from larm.graph import columns;"
         "columns.distinct(memoryview(array('Q', (2, 1))), []);"
         "print(len(os.listdir('/proc/self/task')), 'numpy.ma' in sys.modules)"
     )

@@ -14,18 +14,18 @@ from larm.cli.wrap import columns
 from larm.config import IndexStorage as IndexSettings
 from larm.config import Search
 from larm.errors import StorageError
+from larm.index.search.results import Results
+from larm.index.search.suggesting import Suggestion
 from larm.kit.units import ByteSize
 from larm.model.facets import Facet, FacetValue, Narrowed
 from larm.model.findings import Asked
 from larm.model.hit import Hit
-from larm.search.results import Results
-from larm.search.suggesting import Suggestion
-from larm.storage.graph import GraphStorage
-from larm.storage.index import IndexStorage
+from larm.store.graph import GraphStorage
+from larm.store.index import IndexStorage
 from larm.testing.clock import FakeClock
 from tests.cli.conftest import Larm
 from tests.graph.webs import page
-from tests.storage.pages import page as stored
+from tests.store.pages import page as stored
 
 EXPLANATION = '{"value": 1.5, "description": "sum of:", "details": [{"value": 0.5, "description": "title\\u001b[2J"}]}'
 HITS = (
@@ -44,7 +44,7 @@ HITS = (
 
 
 class FakeSearcher:
-    """Stands in for `larm.search.searcher.IndexSearcher`."""
+    """Stands in for `larm.index.search.searcher.IndexSearcher`."""
 
     asked: tuple[Any, ...] = ()
     question: Asked | None = None

@@ -14,7 +14,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from larm.building.marker import set_marker
+from larm.crawldir.marker import set_marker
 from larm.web.accounting import AccessLog
 from larm.web.server import listen
 from tests.cli.conftest import Larm

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from larm.agents.card import Card
-from larm.agents.roster import Roster, write_roster
-from larm.building.state import QUEUES
+from larm.cluster.card import Card
+from larm.cluster.roster import Roster, write_roster
+from larm.crawldir.state import QUEUES
+from larm.engine.figures.reporter import Reporter, note_sentences
+from larm.engine.figures.snapshot import ClusterFigures, Snapshot, ThreadFigures
 from larm.kit.clock import SystemClock
 from larm.kit.disk.lock import DirectoryLock
-from larm.monitor.reporter import Reporter, note_sentences
-from larm.monitor.snapshot import ClusterFigures, Snapshot, ThreadFigures
-from larm.storage.graph import GraphStorage
+from larm.store.graph import GraphStorage
 from larm.testing.clock import FakeClock
 from tests.cli.conftest import Larm
 from tests.graph.webs import page, stored

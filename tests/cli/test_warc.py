@@ -14,11 +14,11 @@ from cdxj_indexer.main import CDXJIndexer
 from wacz.validate import Validation
 
 from larm import cli
-from larm.storage.reader import StoreLog
+from larm.store.reader import StoreLog
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
-from tests.archive.judges import judge
 from tests.shared_data import ROOT
+from tests.store.archive.judges import judge
 from tests.stories.crawls import run_crawl
 
 SAMPLES = ROOT / "warc-samples" / "given"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from larm.processing.charset import utf8_of
-from larm.processing.lexbor_tree import COMPILED
-from tests.processing.both_walks import differences
+from larm.parse.charset import utf8_of
+from larm.parse.lexbor_tree import COMPILED
+from tests.parse.both_walks import differences
 from tests.shared_data import shared
 
 pytestmark = pytest.mark.skipif(not COMPILED, reason="installed without a C compiler")

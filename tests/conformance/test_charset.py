@@ -13,8 +13,8 @@ from collections.abc import Iterator
 import pytest
 import webencodings
 
-from larm.processing.charset import encoding_of, text_of
-from larm.processing.decoders import decoder
+from larm.parse.charset import encoding_of, text_of
+from larm.parse.decoders import decoder
 from tests.shared_data import shared
 
 _DECLARATION = re.compile(rb"encoding=[\"'][^\"']*[\"']|charset\s*=\s*[\"']?[\w-]+", re.IGNORECASE)

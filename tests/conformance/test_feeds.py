@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 from larm.config import Processing
 from larm.model.link_memo import LinkMemo
 from larm.model.url import BadUrl, URLNormalizer
-from larm.processing.by_mime import processors
-from larm.processing.charset import text_of
-from larm.processing.feed import read_feed
-from larm.processing.feed_entry import Entry, FeedLink
+from larm.parse.by_mime import processors
+from larm.parse.charset import text_of
+from larm.parse.feed import read_feed
+from larm.parse.feed_entry import Entry, FeedLink
 from larm.testing.fakes import message, page
 from tests.conformance.feed_differences import DIFFERENCES
 from tests.shared_data import shared

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from larm.graph.reader import open_graph
 from larm.kit.clock import SystemClock
-from larm.storage.graph import GraphStorage
+from larm.store.graph import GraphStorage
 from tests.graph.anchors import anchors
 from tests.graph.score import kendall_tau
 from tests.graph.webs import fingerprint, graph_visits, numbers, page, parse, stored

@@ -20,8 +20,8 @@ from larm.kit.clock import SystemClock
 from larm.kit.units import Seconds
 from larm.model.outcome import Failed, Fetched, Outcome
 from tests.conformance.http_differences import CURL_NO_PAGE, LLHTTP_FAILURES
-from tests.fetching.driving import lease, make_fetcher
-from tests.fetching.raw_server import RawServer
+from tests.fetch.driving import lease, make_fetcher
+from tests.fetch.raw_server import RawServer
 from tests.shared_data import shared
 
 if sys.version_info < (3, 14):

@@ -13,8 +13,8 @@ from typing import Any
 
 from larm.config import Fetch, Robots
 from larm.model.outcome import Fetched, NotModified
-from tests.fetching.driving import drain, lease, make_fetcher
-from tests.fetching.raw_server import RawServer, page
+from tests.fetch.driving import drain, lease, make_fetcher
+from tests.fetch.raw_server import RawServer, page
 from tests.shared_data import shared
 
 DIFFERENCES = {

@@ -17,8 +17,8 @@ import brotli
 from larm.config import Fetch, Robots
 from larm.kit.units import ByteSize
 from larm.model.outcome import Failed, FailReason, Fetched, Outcome
-from tests.fetching.driving import drain, lease, make_fetcher
-from tests.fetching.raw_server import RawServer, page
+from tests.fetch.driving import drain, lease, make_fetcher
+from tests.fetch.raw_server import RawServer, page
 from tests.shared_data import shared
 
 if sys.version_info < (3, 14):

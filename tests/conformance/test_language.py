@@ -8,7 +8,7 @@ from collections import defaultdict
 
 import pytest
 
-from larm.processing.language import CLAIMED, detect, language_of
+from larm.parse.language import CLAIMED, detect, language_of
 from tests.shared_data import shared
 
 _SAME = {"nb": "no", "nn": "no"}

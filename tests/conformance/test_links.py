@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from larm.model.document import squeeze
 from larm.model.url import BadUrl, URLNormalizer
-from larm.processing.by_mime import ByMime
+from larm.parse.by_mime import ByMime
 from larm.testing.fakes import message, page
 from tests.conformance.links_differences import DIRECTIVES
-from tests.processing.pages import by_mime, document
+from tests.parse.pages import by_mime, document
 from tests.shared_data import shared
 
 _NORMALIZER = URLNormalizer()

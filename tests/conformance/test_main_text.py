@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from larm.processing.by_mime import ByMime
+from larm.parse.by_mime import ByMime
 from larm.testing.fakes import message, page
-from tests.processing.pages import by_mime
+from tests.parse.pages import by_mime
 from tests.shared_data import shared
 
 _BAR = 0.90

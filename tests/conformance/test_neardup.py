@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from larm import config
-from larm.duplicates.aliases import Aliases
+from larm.index.duplicates.aliases import Aliases
 from larm.model.document import Document, Visit
 from larm.model.url import URLNormalizer
 from tests.shared_data import shared

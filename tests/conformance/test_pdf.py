@@ -12,8 +12,8 @@ from collections import Counter
 from time import perf_counter
 
 from larm.config import Documents
-from larm.processing.apart.protocol import PDF, Found
-from larm.processing.apart.reader import DocumentReader
+from larm.parse.apart.protocol import PDF, Found
+from larm.parse.apart.reader import DocumentReader
 from tests.shared_data import shared
 
 _NO_TITLES = ("Subject:", "Author:", "Creator:")  # the reference took the next line where the title is empty

@@ -13,9 +13,9 @@ import pytest
 from benchmarks.judged import Judged, Question, Score, judged_collections, score
 from larm.config import Search
 from larm.index.reader import IndexReader
+from larm.index.search.query import parse_question
+from larm.index.search.ranked import Ranker
 from larm.index.stems import Stemmer
-from larm.search.query import parse_question
-from larm.search.ranked import Ranker
 from tests.shared_data import shared
 
 _BASELINE = {"cranfield": (0.2944, 0.3746), "cisi": (0.1997, 0.3552)}

@@ -14,7 +14,7 @@ from larm.model.link_memo import LinkMemo
 from larm.model.url import BadUrl, Url, URLNormalizer
 from larm.testing.fakes import normalised
 from tests.conformance.url_policies import CRAWLER_COMMONS, POLICIES, W3LIB_NO_COUNTERPART, Policy
-from tests.processing.pages import document
+from tests.parse.pages import document
 from tests.shared_data import shared
 
 NORMALIZER = URLNormalizer()

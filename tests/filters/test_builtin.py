@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from larm.archive.scope import ArchiveScope
 from larm.config import KnownPathsFilter as KnownPathsSettings
 from larm.errors import ConfigError, StorageError
+from larm.filters.archive_scope import ArchiveScope
 from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
 from larm.filters.scope import ScopeFilter, StartScope

@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 
 from larm.config import Frontier, Robots, TrapsFilter
+from larm.filters.mail_filter import MailFilter
 from larm.frontier import resumption
 from larm.frontier.changes import HostChanges
 from larm.frontier.checkpoint import CheckpointFile, Following, Header
 from larm.frontier.host import NEVER, Host
 from larm.frontier.host_records import ROW
 from larm.frontier.hosts import HostBook
-from larm.frontier.mail_filter import MailFilter
 from larm.frontier.politeness import Decision, policy
 from larm.frontier.queues import HostQueues
 from larm.frontier.robots.answers import RobotsPolicy
@@ -148,7 +148,7 @@ class Rig:
         self.queues.add(messages)
 
     def end(self, lease: Lease, outcome: Outcome | None = None) -> Decision:
-        """As `larm.river.crawl` does with a page, without links."""
+        """As `larm.engine.crawl` does with a page, without links."""
         outcome = outcome or ok()
         tries = lease.message.tries
         decision = self.queues.release(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.frontier.away import AwayHosts
+from larm.filters.away import AwayHosts
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.threads.tally import Tally
 from larm.model.message import URLMessage

@@ -39,7 +39,7 @@ def rigs(tmp_path: Path) -> Iterator[Rigs]:
 
 
 def move(old: Rig, new: Rig, key: str = "a") -> None:
-    """As `larm.river.moves` does, without the visited set and the page book."""
+    """As `larm.engine.moves` does, without the visited set and the page book."""
     old.changes.freeze(key)
     assert old.queues.lease(10) == []
     parts = [encode_part(part) for part in parts_of(old.book, key, "1", [])]
@@ -146,7 +146,7 @@ def test_who_waits_for_robots_txt_asks_for_it_again(rigs: Rigs) -> None:
     check_gone(old)
     from larm.frontier.robots.desk import Arrival
 
-    new.arrivals.append(Arrival("a", "", None))  # of `larm.river.moves`
+    new.arrivals.append(Arrival("a", "", None))  # of `larm.engine.moves`
     assert new.settle() == ([], [])
     assert new.tally.value == 1
     assert new.one().robots

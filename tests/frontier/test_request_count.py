@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from larm.config import Config, Frontier
-from larm.control.hosts import HostLister
-from larm.control.requests import Hosts
+from larm.engine.verdicts import live_rows
 from larm.frontier.request_count import PERIODS, RequestCount
 from larm.frontier.shared_addresses import SharedAddresses
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.units import ByteSize, Seconds
-from larm.river.verdicts import live_rows
+from larm.ops.control.hosts import HostLister
+from larm.ops.control.requests import Hosts
 from larm.testing.clock import FakeClock
 from larm.testing.fakes import message
 from tests.frontier.rig import Rig, of, ok

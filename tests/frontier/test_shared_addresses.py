@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from larm.config import Config, Frontier
-from larm.control.hosts import HostLister
-from larm.control.requests import Hosts
+from larm.engine.verdicts import live_rows
 from larm.frontier.host import NEVER
 from larm.frontier.shared_addresses import SharedAddresses
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.units import Seconds
 from larm.model.lease import Lease
-from larm.river.verdicts import live_rows
+from larm.ops.control.hosts import HostLister
+from larm.ops.control.requests import Hosts
 from larm.testing.clock import FakeClock
 from larm.testing.fakes import message
 from tests.frontier.rig import Rig, of, ok

@@ -10,15 +10,15 @@ from typing import NamedTuple
 import msgspec
 
 from larm.config import TrapsFilter
-from larm.duplicates.novelty import NoveltyJudge
+from larm.index.duplicates.novelty import NoveltyJudge
 from larm.kit.disk.block_store import BlockStore
 from larm.model.document import Document, Visit
 from larm.model.lease import Lease
 from larm.model.message import START, URLMessage
 from larm.model.novelty import Novelty
 from larm.model.outcome import Fetched, Timing
-from larm.processing.html import read as read_html
-from larm.processing.lexbor_tree import read_tree
+from larm.parse.html import read as read_html
+from larm.parse.lexbor_tree import read_tree
 from larm.testing.fakes import url
 from tests.frontier.rig import Rig, of, ok
 from tests.support.webs.named import NamedWeb, Page, host_of, rendered, resolved

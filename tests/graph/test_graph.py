@@ -19,7 +19,7 @@ from larm.index.integrity import check_files
 from larm.index.names import open_anchors
 from larm.model.document import Visit
 from larm.model.links import Links
-from larm.storage.graph import GraphStorage
+from larm.store.graph import GraphStorage
 from larm.testing.clock import FakeClock
 from tests.graph.anchors import anchors
 from tests.graph.webs import address, fingerprint, gone, moved, page, stored
@@ -167,7 +167,7 @@ def test_texts_of_links_are_the_same_whether_made_anew_or_brought_up_to_date(
         anew[0] += 1
         write(*args, **options)
 
-    monkeypatch.setattr("larm.storage.graph.write_anchors", counted)
+    monkeypatch.setattr("larm.store.graph.write_anchors", counted)
     position, visits = None, []
     for _ in range(6):
         for _ in range(3):
@@ -242,7 +242,7 @@ def test_many_blocks_and_many_buckets(tmp_path: Path, monkeypatch: pytest.Monkey
     """The same graph in one piece and in small ones."""
     visits = [page(f"a.org/{n}", {f"a.org/{n * k % 101}": f"text {k}" for k in (2, 3, 5, 7)}) for n in range(100)]
     stored(tmp_path / "one", *visits)
-    monkeypatch.setattr("larm.storage.graph._BLOCK", 500)
+    monkeypatch.setattr("larm.store.graph._BLOCK", 500)
     monkeypatch.setattr("larm.graph.tables._BUCKET", 50)
     monkeypatch.setattr("larm.graph.tables._PENDING", 10)
     monkeypatch.setattr("larm.graph.tables._MEMORY", 100)

@@ -13,7 +13,7 @@ from larm.model.document import Document, Visit
 from larm.model.links import Link, Links
 from larm.model.message import REDIRECT
 from larm.model.url import URLNormalizer
-from larm.storage.graph import GraphStorage
+from larm.store.graph import GraphStorage
 from larm.testing.clock import FakeClock
 
 parse = URLNormalizer().parse

@@ -12,11 +12,11 @@ from larm.index.anchors import write_anchors
 from larm.index.page import Page
 from larm.index.query_context import QueryContext
 from larm.index.reader import IndexReader
+from larm.index.search.query import parse_question
+from larm.index.search.ranked import Ranker
 from larm.index.writer import IndexWriter
 from larm.model.findings import WordStatistics
-from larm.search.query import parse_question
-from larm.search.ranked import Ranker
-from tests.storage.pages import url
+from tests.store.pages import url
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from larm.config import Search
 from larm.index.defined import defined
 from larm.index.page import Page
 from larm.index.reader import IndexReader
+from larm.index.search.query import parse_question
+from larm.index.search.ranked import Ranker
 from larm.index.writer import IndexWriter
-from larm.search.query import parse_question
-from larm.search.ranked import Ranker
-from tests.storage.pages import url
+from tests.store.pages import url
 
 
 @pytest.mark.parametrize(

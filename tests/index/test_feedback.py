@@ -10,11 +10,11 @@ from larm.config import Search
 from larm.index.page import Page
 from larm.index.query_context import QueryContext
 from larm.index.reader import IndexReader
+from larm.index.search.query import parse_question
+from larm.index.search.ranked import Ranker
 from larm.index.writer import IndexWriter
 from larm.model.findings import WordStatistics
-from larm.search.query import parse_question
-from larm.search.ranked import Ranker
-from tests.storage.pages import url
+from tests.store.pages import url
 
 QUESTION = "how do canals keep their water level in each county, village, town and parish of England"
 BEST = [f"Canals keep a water level by lock and sluice, in county {name}." for name in "abcdefghijkl"]

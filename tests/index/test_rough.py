@@ -17,10 +17,10 @@ from larm.index.page import Page
 from larm.index.reader import IndexReader
 from larm.index.retrieval import Retrieved
 from larm.index.rough import Asked, Hit, Rough
+from larm.index.search.query import parse_question
 from larm.index.tree import Node, Word
 from larm.index.writer import IndexWriter
 from larm.model.url import Url
-from larm.search.query import parse_question
 
 WORDS = ("apple", "grape", "lemon", "melon")
 WORDED = [*WORDS, *map(" ".join, permutations(WORDS, 2)), *map(" ".join, permutations(WORDS[:3], 3))]

@@ -11,12 +11,12 @@ from larm.config import Search
 from larm.index import fields
 from larm.index.page import Page
 from larm.index.query_context import QueryContext
+from larm.index.search.searcher import IndexSearcher
 from larm.index.tree import Word
 from larm.index.word_queries import WordQueries
 from larm.index.writer import IndexWriter
 from larm.model.findings import WordStatistics
 from larm.model.url import URLNormalizer
-from larm.search.searcher import IndexSearcher
 
 TEXTS = [
     f"Seite{n} " + "Bilder im Text. " * (n % 4 == 0) + "Flächen und Linien. " * (n % 20 == 0) + "os path join " * (n % 50 == 0)

@@ -8,10 +8,10 @@ from larm.config import Search
 from larm.errors import ConfigError
 from larm.index.analysis import Analyzer
 from larm.index.page import Page
+from larm.index.search.searcher import IndexSearcher
 from larm.index.synonyms import read_synonyms
 from larm.index.writer import IndexWriter
-from larm.search.searcher import IndexSearcher
-from tests.storage.pages import url
+from tests.store.pages import url
 
 PAGES = {
     "car": "A car stands in the yard.",

@@ -8,14 +8,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from larm.agents.card import Card
-from larm.agents.files import IDENTITY, ROSTER
-from larm.agents.identity import Identity, write_identity
-from larm.agents.roster import Roster, write_roster
 from larm.building.searching import several
-from larm.building.state import QUEUES
 from larm.cli import run
+from larm.cluster.card import Card
+from larm.cluster.files import IDENTITY, ROSTER
+from larm.cluster.identity import Identity, write_identity
+from larm.cluster.roster import Roster, write_roster
 from larm.config import Search
+from larm.crawldir.state import QUEUES
 from larm.model.findings import Asked
 from larm.peers.cluster import ClusterSearchers
 from larm.peers.http_client import HttpClient

@@ -11,18 +11,18 @@ from typing import Any, NamedTuple
 
 import tantivy
 
-from larm.building.wiring import build_crawl
 from larm.config import Config, load
-from larm.duplicates.row import decode_row
+from larm.engine.ending import Ending
+from larm.engine.figures.snapshot import Snapshot
 from larm.index import fields, schema
+from larm.index.duplicates.row import decode_row
 from larm.kit.disk.twin_table import TwinTable
-from larm.monitor.snapshot import Snapshot
-from larm.river.ending import Ending
+from larm.ops.observers import build_crawl
 from larm.seams import Filter
-from larm.storage.body_frames import read_frame, room_at
-from larm.storage.page_file import PLAIN, page_file
-from larm.storage.reader import StoreLog
-from larm.storage.store_log import StoreEntry
+from larm.store.body_frames import read_frame, room_at
+from larm.store.page_file import PLAIN, page_file
+from larm.store.reader import StoreLog
+from larm.store.store_log import StoreEntry
 from larm.testing.random_web import RandomWeb
 from larm.testing.replies import stall
 from larm.testing.request_log import Request, RequestLog

@@ -11,7 +11,7 @@ import tantivy
 from larm.graph.reader import OutLink, open_graph
 from larm.index import fields, schema
 from larm.model.url import URLNormalizer
-from larm.storage.reader import StoreLog
+from larm.store.reader import StoreLog
 from tests.stories.crawls import aliases, lines
 
 

@@ -12,7 +12,7 @@ from larm.model.document import Document, Visit
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.seams import Drop
-from larm.storage.base import DocumentStorage
+from larm.store.base import DocumentStorage
 
 HERE = __name__
 

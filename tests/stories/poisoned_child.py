@@ -7,8 +7,8 @@ import signal
 import sys
 
 from larm.kit.processes.helper_serve import serve
-from larm.processing.apart.child import answer, seconds
-from larm.processing.apart.protocol import Request, decode_request
+from larm.parse.apart.child import answer, seconds
+from larm.parse.apart.protocol import Request, decode_request
 
 
 def poisoned(request: Request) -> bytes:

@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 import pytest
 
-from larm.enquiries.afterwards import explain_url
-from larm.enquiries.left_out import left_out
+from larm.ops.afterwards import explain_url
+from larm.ops.left_out import left_out
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import asked, config_of, indexed, lines, once, run_crawl
 

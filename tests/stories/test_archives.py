@@ -12,15 +12,15 @@ import pytest
 from fastwarc.warc import response
 
 from larm import cli, open_index
-from larm.archive.records import Records, gzip_member
-from larm.archive.scanning import scan
-from larm.enquiries.afterwards import explain_url
 from larm.errors import StorageError, UsageError
-from larm.storage.reader import StoreLog
+from larm.ops.afterwards import explain_url
+from larm.store.archive.records import Records, gzip_member
+from larm.store.archive.scanning import scan
+from larm.store.reader import StoreLog
 from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
-from tests.archive.exchanges import exchange
 from tests.shared_data import ROOT
+from tests.store.archive.exchanges import exchange
 from tests.stories.crawls import ALL_HOSTS, config_of, indexed, lines, rows, run_crawl, stored
 
 CHAIN = {"storage.chain": ["log", "warc", "index", "graph"]}

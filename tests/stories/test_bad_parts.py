@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 import larm.building.fetchers
-from larm.enquiries.afterwards import explain_url
-from larm.enquiries.left_out import left_out
 from larm.errors import ConfigError, LarmError, StageError, StorageError
-from larm.fetching.curl_fetcher import CurlFetcher
+from larm.fetch.curl_fetcher import CurlFetcher
 from larm.filters.chain import MessageFilter
 from larm.frontier.queues import HostQueues
 from larm.model.document import Document, Visit
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
-from larm.storage.base import DocumentStorage
+from larm.ops.afterwards import explain_url
+from larm.ops.left_out import left_out
+from larm.store.base import DocumentStorage
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 from tests.stories import parts
@@ -350,6 +350,6 @@ def test_the_tick_thread_dies(tmp_path: Path, web: SyntheticWeb, start: str, mon
         raise RuntimeError("no ink")
 
     with monkeypatch.context() as patch:
-        patch.setattr("larm.monitor.reporter.Reporter.tick", broken)
+        patch.setattr("larm.engine.figures.reporter.Reporter.tick", broken)
         run = run_crawl(tmp_path, start, {"monitor.tick": "20ms"})
     continues(tmp_path, web, start, run, "larm-tick died of RuntimeError: no ink")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from pathlib import Path
 
-from larm.building.wiring import build_crawl
 from larm.kit.clock import SystemClock
+from larm.ops.observers import build_crawl
 from larm.testing.clock import FakeClock
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import WatchedLog, asked, config_of

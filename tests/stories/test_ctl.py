@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from larm import cli
-from larm.control.client import Control
-from larm.control.requests import Do, Status, Stop, Watch
-from larm.river.orders import Add, AnyOrder, Block, Pause, Resume, Set
+from larm.engine.orders import Add, AnyOrder, Block, Pause, Resume, Set
+from larm.ops.control.client import Control
+from larm.ops.control.requests import Do, Status, Stop, Watch
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import asked, stored, watch
 from tests.stories.processes import Process, crawl_arguments, larm_says

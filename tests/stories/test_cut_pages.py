@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from larm.enquiries.left_out import cut_sentence
+from larm.index.search.searcher import IndexSearcher
 from larm.model import cuts
-from larm.search.searcher import IndexSearcher
+from larm.ops.left_out import cut_sentence
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
-from tests.processing.office_files import pdf, zipped
+from tests.parse.office_files import pdf, zipped
 from tests.stories.crawls import run_crawl
 from tests.stories.processes import crawl_arguments, larm_says
 

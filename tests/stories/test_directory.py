@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from larm import cli
-from larm.building.wiring import build_crawl
 from larm.cli.running import with_fewer_requests
 from larm.config import Config, Fetch
 from larm.errors import UsageError
+from larm.ops.observers import build_crawl
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import SILENCE, asked, check_stored, config_of, once, run_crawl, watch
 from tests.stories.processes import Process, Said, crawl_arguments, larm_says

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from larm import cli, open_index
-from larm.control.client import Control
-from larm.control.requests import Do, Watch
+from larm.engine.orders import Add
 from larm.errors import UsageError
-from larm.river.orders import Add
-from larm.storage.reader import StoreLog
+from larm.ops.control.client import Control
+from larm.ops.control.requests import Do, Watch
+from larm.store.reader import StoreLog
 from larm.testing.web import SyntheticWeb
-from tests.control.running import Running, running
+from tests.ops.control.running import Running, running
 from tests.stories.crawls import run_crawl
 from tests.stories.processes import Process
 from tests.test_docs import MANUAL, blocks, section, text
@@ -27,7 +27,7 @@ ELSEWHERE = {
     r"(python3|pip) ": "installs larm; tests/test_package.py does",
     r"larm serve\b": "serves until it is stopped; tests/cli/test_serve.py starts it",
     r"larm demo\b": "is a crawl with a web of its own; tests/cli/test_demo.py",
-    r"larm crawl .*--cluster": "waits for agents on three machines; tests/agents",
+    r"larm crawl .*--cluster": "waits for agents on three machines; tests/cluster",
     r"larm (cluster (status|pause|resume|leave)|search .*--cluster)": "asks agents of a cluster; tests/cli/test_cluster.py",
 }
 """Command lines that are not run here, and why."""

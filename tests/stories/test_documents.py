@@ -14,15 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from larm.building.wiring import build_crawl
-from larm.processing.apart.reader import DocumentReader
-from larm.reading.page_reader import Found
-from larm.reading.pool import Ended
-from larm.search.searcher import IndexSearcher
+from larm.engine.reading_pool import Ended
+from larm.index.search.searcher import IndexSearcher
+from larm.ops.observers import build_crawl
+from larm.parse.apart.reader import DocumentReader
+from larm.parse.reading.page_reader import Found
 from larm.testing.replies import Reply
 from larm.testing.site import Site
 from larm.testing.web import SyntheticWeb
-from tests.processing.office_files import docx, ods, odt, pdf, pptx, xlsx
+from tests.parse.office_files import docx, ods, odt, pdf, pptx, xlsx
 from tests.stories.crawls import config_of, indexed, lines, rows, run_crawl
 from tests.stories.processes import DEADLINE, Process, crawl_arguments, larm_says
 
@@ -95,7 +95,7 @@ def test_what_was_not_read_for_want_of_processes_is_read_once_there_are_some(web
 
 def test_what_kills_its_reader_costs_one_page(web: SyntheticWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     poisoned = functools.partial(DocumentReader, child="tests.stories.poisoned_child")
-    monkeypatch.setattr("larm.processing.apart.reader.DocumentReader", poisoned)
+    monkeypatch.setattr("larm.parse.apart.reader.DocumentReader", poisoned)
     site = site_of(web)
     names = ["hanging.pdf", "crashing.pdf", "good.pdf", "broken.pdf"]
     site.page("/", links=[f"/{name}" for name in names])
@@ -119,7 +119,7 @@ def test_every_reader_killed_once_and_all_texts_are_there(
     web: SyntheticWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     poisoned = functools.partial(DocumentReader, child="tests.stories.poisoned_child")
-    monkeypatch.setattr("larm.processing.apart.reader.DocumentReader", poisoned)
+    monkeypatch.setattr("larm.parse.apart.reader.DocumentReader", poisoned)
     site = site_of(web)
     names = [f"{number}.pdf" for number in range(4)]
     site.page("/", links=[f"/{name}" for name in names])
@@ -143,7 +143,7 @@ def test_what_kills_its_reader_twice_is_asked_for_as_a_whole_the_next_time(
     start = f"http://a.localhost:{site.port}/"
     with monkeypatch.context() as patch:
         poisoned = functools.partial(DocumentReader, child="tests.stories.poisoned_child")
-        patch.setattr("larm.processing.apart.reader.DocumentReader", poisoned)
+        patch.setattr("larm.parse.apart.reader.DocumentReader", poisoned)
         run = run_crawl(tmp_path, start)
     assert any(f"was ended: 1 ({start}1.pdf); the next visit asks for them as a whole" in note for note in run.notes)
     assert not found(tmp_path, "aardvark")
@@ -158,7 +158,7 @@ def test_what_kills_its_reader_twice_is_asked_for_as_a_whole_the_next_time(
 def test_one_that_hangs_holds_up_its_own_host_alone(web: SyntheticWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With one fetcher thread, which must not be the one that waits."""
     poisoned = functools.partial(DocumentReader, child="tests.stories.poisoned_child")
-    monkeypatch.setattr("larm.processing.apart.reader.DocumentReader", poisoned)
+    monkeypatch.setattr("larm.parse.apart.reader.DocumentReader", poisoned)
     slow, quick = site_of(web, "slow"), site_of(web, "quick")
     slow.page("/", links=["/1.pdf", "/2"])
     slow.add("/1.pdf", document(pdf("HANG", ["x"]), "application/pdf"))
@@ -212,7 +212,7 @@ def test_a_crawl_that_is_stopped_while_a_document_is_read_goes_on(
     site.add("/1.pdf", document(pdf("HANG", ["An aardvark digs."]), "application/pdf"))
     settings = {"processing.documents.timeout": "500ms", "crawl.max_time": "300ms"}
     with monkeypatch.context() as patch:
-        patch.setattr("larm.processing.apart.reader.DocumentReader", poisoned)
+        patch.setattr("larm.parse.apart.reader.DocumentReader", poisoned)
         run = run_crawl(tmp_path, f"http://a.localhost:{site.port}/", settings)
     assert run.reason == "closespider_timeout"
     run = run_crawl(tmp_path, f"http://a.localhost:{site.port}/")
@@ -232,7 +232,7 @@ def test_kill_9_leaves_no_process_behind_and_no_document_out(web: SyntheticWeb, 
     start = f"http://a.localhost:{site.port}/"
     poison = (
         f"import sys; sys.path.append({str(Path(__file__).parents[2])!r})\n"
-        "from larm.processing.apart.reader import DocumentReader\n"
+        "from larm.parse.apart.reader import DocumentReader\n"
         "DocumentReader.__init__.__defaults__ = ('tests.stories.poisoned_child',)"
     )
     directory = tmp_path / "crawl"

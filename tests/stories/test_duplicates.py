@@ -12,11 +12,11 @@ import pytest
 import tantivy
 
 from larm.config import Search
-from larm.enquiries.afterwards import explain_url, reindex_pages
-from larm.enquiries.left_out import left_out
+from larm.engine.figures.snapshot import Snapshot
 from larm.index import fields, schema
-from larm.monitor.snapshot import Snapshot
-from larm.search.searcher import IndexSearcher
+from larm.index.search.searcher import IndexSearcher
+from larm.ops.afterwards import explain_url, reindex_pages
+from larm.ops.left_out import left_out
 from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import aliases, check_complete, config_of, indexed, reference_links, run_crawl, watch

@@ -10,19 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from larm.building.wiring import build_crawl
+from larm.engine.ending import Ending
+from larm.engine.patience import HANGS, Patience
 from larm.errors import StageError
 from larm.graph.reader import open_graph
 from larm.index.anchors import ANCHORS, made_of
-from larm.processing.apart.reader import DocumentReader
-from larm.river.ending import Ending
-from larm.river.patience import HANGS, Patience
-from larm.search.coverage import Coverage, coverage_of
+from larm.index.search.coverage import Coverage, coverage_of
+from larm.ops.observers import build_crawl
+from larm.parse.apart.reader import DocumentReader
 from larm.testing.clock import FakeClock
 from larm.testing.random_web import RandomWeb, random_web
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
-from tests.processing.office_files import pdf
+from tests.parse.office_files import pdf
 from tests.stories.crawls import check_complete, config_of, reference_links, rows, watch
 from tests.stories.leftovers import leftovers
 from tests.stories.parts import HERE, LongClose
@@ -92,7 +92,7 @@ def test_a_document_that_takes_minutes_is_waited_for_by_a_stop(
 ) -> None:
     """It is in another process, where nothing is to be seen of it but the time that it takes of the processor."""
     poisoned = functools.partial(DocumentReader, child="tests.stories.poisoned_child")
-    monkeypatch.setattr("larm.processing.apart.reader.DocumentReader", poisoned)
+    monkeypatch.setattr("larm.parse.apart.reader.DocumentReader", poisoned)
     site = web.host("a.localhost")
     site.page("/", links=["/1.pdf"])
     site.add("/1.pdf", Reply(200, {"Content-Type": "application/pdf"}, pdf("HANG", ["x"])))
@@ -123,7 +123,7 @@ anchors._fill = slow
 """Python for a process whose end stops for ever while it indexes the texts of links."""
 KILLED_AT = """
 import os, signal, sys, threading
-from larm.storage.graph import GraphStorage
+from larm.store.graph import GraphStorage
 import larm.index.anchors as anchors
 anchors._KEPT = 10
 calls, count, close = {calls}, 0, GraphStorage.close

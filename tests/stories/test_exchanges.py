@@ -10,7 +10,7 @@ from typing import ClassVar
 import pytest
 
 from larm.model.document import Visit
-from larm.storage.base import DocumentStorage
+from larm.store.base import DocumentStorage
 from larm.testing.replies import unavailable
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import check_stored, run_crawl

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from larm.testing.web import SyntheticWeb
-from tests.fetching.raw_server import RawServer, page
+from tests.fetch.raw_server import RawServer, page
 from tests.stories.crawls import lines, once, run_crawl
 from tests.stories.processes import crawl_arguments, larm_says
 

@@ -8,9 +8,9 @@ import pytest
 
 from larm.building.searching import open_searcher
 from larm.config import Config, Search
-from larm.enquiries.afterwards import explain_url
-from larm.enquiries.changes import changes_of
-from larm.storage.reader import StoreLog
+from larm.ops.afterwards import explain_url
+from larm.ops.changes import changes_of
+from larm.store.reader import StoreLog
 from larm.testing.replies import Reply, html
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import Run, indexed, run_crawl

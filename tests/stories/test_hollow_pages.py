@@ -6,7 +6,7 @@ from pathlib import Path
 
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
-from tests.processing.test_hollow import LOGIN, REACT, STORY
+from tests.parse.test_hollow import LOGIN, REACT, STORY
 from tests.stories.crawls import lines, run_crawl
 from tests.stories.processes import crawl_arguments, larm_says
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from larm.building.state import last_header
 from larm.config import Frontier
-from larm.enquiries.afterwards import explain_url
-from larm.enquiries.left_out import left_out
+from larm.crawldir.state import last_header
+from larm.ops.afterwards import explain_url
+from larm.ops.left_out import left_out
 from larm.testing.replies import Reply, half, html, moved
 from larm.testing.request_log import Request
 from larm.testing.web import SyntheticWeb

@@ -11,11 +11,11 @@ import pytest
 
 from larm import cli
 from larm.building.named_parts import check
-from larm.enquiries.left_out import left_out
+from larm.engine.figures.thread_log import COLUMNS
 from larm.errors import ConfigError
 from larm.graph.reader import open_graph
-from larm.monitor.thread_log import COLUMNS
-from larm.storage.body_frames import read_frame
+from larm.ops.left_out import left_out
+from larm.store.body_frames import read_frame
 from larm.testing import replies
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from larm.building import fetchers
-from larm.building.wiring import build_crawl
-from larm.fetching.look_ups import LookUps
+from larm.fetch.look_ups import LookUps
+from larm.ops.observers import build_crawl
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import config_of, once, watch
 

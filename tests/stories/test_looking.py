@@ -13,9 +13,11 @@ import msgspec
 import pytest
 
 from larm import cli
-from larm.building.form import FORM, MARKER, read_marker
-from larm.control.client import Control
-from larm.control.requests import (
+from larm.crawldir.form import FORM, MARKER, read_marker
+from larm.engine.orders import Pause
+from larm.errors import UsageError
+from larm.ops.control.client import Control
+from larm.ops.control.requests import (
     Agents,
     All,
     AnyRequest,
@@ -34,10 +36,8 @@ from larm.control.requests import (
     Watch,
     Why,
 )
-from larm.errors import UsageError
-from larm.river.orders import Pause
 from larm.testing.web import SyntheticWeb
-from tests.control.running import Running, running
+from tests.ops.control.running import Running, running
 from tests.stories.crawls import run_crawl
 
 NOT_A_LOOK = {All, Checkpoint, Do, Hold, Leave, Release, Stop}

@@ -14,7 +14,9 @@ from typing import ClassVar
 
 import pytest
 
-from larm.building.wiring import build_crawl
+from larm.engine.crawl import Crawl
+from larm.engine.moves import Moves
+from larm.engine.orders import Add, Set
 from larm.errors import UsageError
 from larm.filters.chain import MessageFilter
 from larm.frontier.host_parts import Pages, encode_part
@@ -23,11 +25,9 @@ from larm.kit.disk.seen_set import DiskSeenSet
 from larm.kit.threads.workers import Workers
 from larm.model.message import UNKNOWN, URLMessage
 from larm.model.url import URLNormalizer
-from larm.recrawl.page_row import PageRow, encode_row
-from larm.recrawl.page_rows import page_rows
-from larm.river.crawl import Crawl
-from larm.river.moves import Moves
-from larm.river.orders import Add, Set
+from larm.ops.observers import build_crawl
+from larm.store.pages.page_row import PageRow, encode_row
+from larm.store.pages.page_rows import page_rows
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import config_of, once, stored, watch
 
@@ -205,7 +205,7 @@ def test_in_the_middle_of_two_crawls(tmp_path: Path) -> None:
 SENT = """
 import os, signal, sys
 from pathlib import Path
-from larm.building.wiring import build_crawl
+from larm.ops.observers import build_crawl
 from tests.stories.crawls import config_of
 from tests.stories.test_moves import SETTINGS
 
@@ -236,7 +236,7 @@ crawl.run()
 RECEIVED = """
 import os, signal, sys
 from pathlib import Path
-from larm.building.wiring import build_crawl
+from larm.ops.observers import build_crawl
 from tests.stories.crawls import config_of
 from tests.stories.test_moves import SETTINGS, read
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.building.wiring import build_crawl
+from larm.ops.observers import build_crawl
 from larm.testing.replies import Reply
 from larm.testing.request_log import Request
 from larm.testing.web import SyntheticWeb

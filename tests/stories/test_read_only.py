@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import pytest
 
-from larm.building.state import last_header
+from larm.crawldir.state import last_header
 from larm.index.reader import IndexReader
 from larm.testing.random_web import RandomWeb, random_web
 from tests.stories.crawls import ALL_HOSTS, run_crawl, watch

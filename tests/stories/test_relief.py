@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 from larm.building import reading
-from larm.building.wiring import build_crawl
+from larm.engine import reading_pool as pool
+from larm.engine.reading_pool import Ended, ReadingPool
 from larm.frontier.queues import ENOUGH
-from larm.reading import ahead, pool
-from larm.reading.pool import Ended, ReadingPool
+from larm.ops.observers import build_crawl
+from larm.parse.reading import ahead
 from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
-from tests.reading.poisoned_child import HANG, POISON
+from tests.parse.reading.poisoned_child import HANG, POISON
 from tests.stories.crawls import ALL_HOSTS, config_of, lines, rows, run_crawl
 from tests.stories.processes import ROOT, Process, crawl_arguments, larm_says
 
@@ -68,7 +69,7 @@ def test_the_same_crawl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_page_that_ends_the_process_is_set_aside_and_the_crawl_goes_on(
     tmp_path: Path, web: SyntheticWeb, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ahead, "CHILD", "tests.reading.poisoned_child")
+    monkeypatch.setattr(ahead, "CHILD", "tests.parse.reading.poisoned_child")
     monkeypatch.setattr(reading, "ReadingPool", NeededPool)
     site = web.host("a.localhost")
     site.page("/", links=PAGES)
@@ -93,7 +94,7 @@ def test_a_stop_while_a_process_hangs(tmp_path: Path, web: SyntheticWeb, monkeyp
     site.page("/bad", body=f"{HANG.decode()} {flag} -->")
     start, settings = web.url("a.localhost"), {"processing.processes": 1, "frontier.per_host": 4}
     with monkeypatch.context() as patched:
-        patched.setattr(ahead, "CHILD", "tests.reading.poisoned_child")
+        patched.setattr(ahead, "CHILD", "tests.parse.reading.poisoned_child")
         patched.setattr(reading, "ReadingPool", NeededPool)
         crawl = build_crawl(config_of(start, settings), tmp_path / "crawl")
         crawl.on_second = lambda: flag.exists() and crawl.stop()
@@ -172,7 +173,7 @@ import os, sys
 crawl = os.getpid()
 class Never:
     def find_spec(self, name, *_):
-        assert name != "larm.processing.by_mime" or os.getpid() != crawl, "the crawl itself has read a page"
+        assert name != "larm.parse.by_mime" or os.getpid() != crawl, "the crawl itself has read a page"
 sys.meta_path.insert(0, Never())
 """
 

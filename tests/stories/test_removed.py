@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from larm import cli
-from larm.building.form import MARKER
+from larm.crawldir.form import MARKER
 from larm.errors import LarmError
 from larm.filters.chain import MessageFilter
+from larm.index.search.searcher import IndexSearcher
 from larm.model.message import URLMessage
-from larm.search.searcher import IndexSearcher
 from larm.testing.random_web import RandomWeb, random_web
 from tests.stories.crawls import ALL_HOSTS, Run, check_stored, lines, reference_links, run_crawl
 from tests.stories.leftovers import leftovers
@@ -240,8 +240,8 @@ def test_fresh_knows_all_that_larm_has_made(tmp_path: Path, web: RandomWeb) -> N
     """So that a log or a folder that a later larm makes is not forgotten here."""
     run_crawl(tmp_path, web.start_urls, OWN_FILTER)
     (tmp_path / "logs" / "crash.log").write_text("a traceback")
-    from larm.building.marker import forget
-    from larm.building.state import logs_of
+    from larm.crawldir.marker import forget
+    from larm.crawldir.state import logs_of
 
     assert (tmp_path / "logs" / "Nothing.log").exists()
     forget(tmp_path, logs_of(tmp_path))

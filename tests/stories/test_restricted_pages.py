@@ -11,12 +11,12 @@ from larm.building.searching import opener
 from larm.cli import run
 from larm.config import Search
 from larm.index.reader import IndexReader
+from larm.index.search.shared import SharedSearcher
+from larm.index.search.web_pages import WebPages
 from larm.model import restriction
 from larm.model.findings import Asked
 from larm.peers.yacy.library import Library
-from larm.recrawl.page_rows import page_rows
-from larm.search.shared import SharedSearcher
-from larm.search.web_pages import WebPages
+from larm.store.pages.page_rows import page_rows
 from larm.testing.replies import Reply, html
 from larm.testing.request_log import Request
 from larm.testing.web import SyntheticWeb
@@ -48,7 +48,7 @@ def start(web: SyntheticWeb) -> str:
 @pytest.fixture
 def public(monkeypatch: pytest.MonkeyPatch) -> None:
     """Loopback counts as an address that anybody reaches."""
-    monkeypatch.setattr("larm.fetching.transfer.is_public", lambda _: True)
+    monkeypatch.setattr("larm.fetch.transfer.is_public", lambda _: True)
 
 
 def notes(directory: Path) -> dict[str, int]:

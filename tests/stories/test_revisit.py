@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from larm.building.wiring import build_crawl
+from larm.engine.ending import Ending
+from larm.engine.recrawl import revisit
+from larm.engine.recrawl.revisit import Recrawl
 from larm.frontier import handler
-from larm.recrawl import page_rows, revisit
-from larm.recrawl.revisit import Recrawl
-from larm.river.ending import Ending
-from larm.search.searcher import IndexSearcher
-from larm.storage.reader import StoreLog
+from larm.index.search.searcher import IndexSearcher
+from larm.ops.observers import build_crawl
+from larm.store.pages import page_rows
+from larm.store.reader import StoreLog
 from larm.testing.random_web import random_web
 from larm.testing.replies import html
 from larm.testing.web import SyntheticWeb

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from larm.frontier.checkpoint import CheckpointFile
+from larm.index.search.searcher import IndexSearcher
 from larm.kit.disk.block_store import BlockStore
-from larm.recrawl.page_rows import page_rows, written
-from larm.search.searcher import IndexSearcher
-from larm.storage.reader import StoreLog
+from larm.store.pages.page_rows import page_rows, written
+from larm.store.reader import StoreLog
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import asked, indexed, lines, watch
 from tests.stories.processes import Process, Said, crawl_arguments
@@ -24,7 +24,7 @@ HOSTS = 8
 KILLS = 3
 """Of each kind."""
 SCOPE = ("-restrictto", r"http://h\d\.localhost:\d+/.*")
-SMALL_PARTS = "from larm.recrawl import page_rows, revisit\npage_rows._BATCH, revisit._PART, revisit._LOOKED = 20, 60, 10"
+SMALL_PARTS = "from larm.store.pages import page_rows, revisit\npage_rows._BATCH, revisit._PART, revisit._LOOKED = 20, 60, 10"
 IN_COMMIT = """
 import os, signal
 from larm.frontier.checkpoint import CheckpointFile

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from larm import cli
-from larm.building.sealing import read_at_start
-from larm.building.wiring import build_crawl
+from larm.crawldir.sealing import read_at_start
 from larm.errors import LarmError, StorageError
+from larm.ops.observers import build_crawl
 from larm.testing.random_web import RandomWeb, random_web
 from tests.stories import parts
 from tests.stories.crawls import ALL_HOSTS, check_stored, config_of, run_crawl

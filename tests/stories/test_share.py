@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from larm.building.wiring import build_crawl
 from larm.kit.clock import SystemClock
+from larm.ops.observers import build_crawl
 from larm.testing.replies import Reply, html
 from larm.testing.request_log import Request
 from larm.testing.site import Site

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import larm.filters.scope
-from larm.building.wiring import build_crawl
-from larm.enquiries.afterwards import explain_url
-from larm.enquiries.left_out import left_out
+from larm.ops.afterwards import explain_url
+from larm.ops.left_out import left_out
+from larm.ops.observers import build_crawl
 from larm.testing.replies import Reply
 from larm.testing.site import Site
 from larm.testing.web import SyntheticWeb

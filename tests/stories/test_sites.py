@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from larm.building.wiring import build_crawl
 from larm.config import load
 from larm.errors import ConfigError
 from larm.kit.threads.workers import Workers
+from larm.ops.observers import build_crawl
 from larm.testing.replies import Reply, html
 from larm.testing.web import SyntheticWeb
-from tests.fetching.raw_server import CERTIFICATE, RawServer, page
+from tests.fetch.raw_server import CERTIFICATE, RawServer, page
 from tests.stories.crawls import config_of, run_crawl
 
 PASSWORD, KEY, TOKEN = "correct-horse", "battery-staple", "s3ss10n"

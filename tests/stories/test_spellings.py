@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.building.state import QUEUES
+from larm.crawldir.state import QUEUES
 from larm.filters.spellings import ROW
 from larm.kit.disk.block_store import BlockStore
 from larm.testing.replies import Reply, html

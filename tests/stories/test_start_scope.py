@@ -10,10 +10,10 @@ import pytest
 from larm import cli
 from larm.building.start_urls import read_starts
 from larm.config import Seed
-from larm.enquiries.afterwards import explain_url
-from larm.enquiries.left_out import left_out
 from larm.errors import ConfigError
 from larm.model.url import URLNormalizer
+from larm.ops.afterwards import explain_url
+from larm.ops.left_out import left_out
 from larm.testing.replies import html
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import asked, config_of, once, run_crawl

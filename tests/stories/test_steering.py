@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from larm.building.wiring import build_crawl
+from larm.engine.crawl import Crawl
+from larm.engine.ending import Ending
+from larm.engine.figures.summary import summary
+from larm.engine.orders import Add, AnyOrder, Block, Done, Pause, Refused, Reopen, Resume, Set, Unblock
 from larm.errors import UsageError
 from larm.kit.threads.workers import Workers
-from larm.monitor.summary import summary
-from larm.river.crawl import Crawl
-from larm.river.ending import Ending
-from larm.river.orders import Add, AnyOrder, Block, Done, Pause, Refused, Reopen, Resume, Set, Unblock
+from larm.ops.observers import build_crawl
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import asked, config_of, once, stored, watch
 from tests.stories.parts import HERE, LongStore

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from larm.building import reading
+from larm.engine.suspects import ENOUGH
 from larm.model.document import Document
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
-from larm.river.suspects import ENOUGH
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
-from tests.reading.poisoned_child import CRASH, POISON
+from tests.parse.reading.poisoned_child import CRASH, POISON
 from tests.stories.crawls import asked, check_stored, lines, rows, run_crawl
 from tests.stories.processes import Said, crawl_arguments, larm_says
 
@@ -151,7 +151,7 @@ def test_html_over_which_larm_itself_ended_is_read_by_html5lib(
     tmp_path: Path, web: SyntheticWeb, monkeypatch: pytest.MonkeyPatch, marker: bytes, read: bool
 ) -> None:
     """In a process of its own; what ends that as well is set aside. It stays a suspect, for it was not read by larm itself."""
-    monkeypatch.setattr(reading, "CHILD", "tests.reading.poisoned_child")
+    monkeypatch.setattr(reading, "CHILD", "tests.parse.reading.poisoned_child")
     site = web.host("a.localhost")
     site.page("/", title="one")
     assert run_crawl(tmp_path, web.url("a.localhost")).reason == "finished"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from larm.enquiries.afterwards import explain_url
-from larm.enquiries.left_out import left_out
-from larm.monitor.reporter import note_sentences
+from larm.engine.figures.reporter import note_sentences
+from larm.ops.afterwards import explain_url
+from larm.ops.left_out import left_out
 from larm.testing.replies import Reply, html
 from larm.testing.request_log import Request
 from larm.testing.web import SyntheticWeb

@@ -17,7 +17,7 @@ from larm.errors import StorageError
 from larm.testing.random_web import random_web
 from larm.testing.replies import zipped
 from larm.testing.web import SyntheticWeb
-from tests.archive.judges import Seen, judge
+from tests.store.archive.judges import Seen, judge
 from tests.stories.crawls import ALL_HOSTS, check_stored, run_crawl, stored, watch
 from tests.stories.processes import Process, crawl_arguments, larm_says
 from tests.support.faults import FaultyDisk

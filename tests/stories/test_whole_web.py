@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from larm.river.ending import Ending
+from larm.engine.ending import Ending
 from larm.testing.random_web import random_web
 from tests.stories.crawls import ALL_HOSTS, asked, check_stored, run_crawl
 

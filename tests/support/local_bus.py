@@ -1,11 +1,11 @@
-"""LocalBus: agents of one process reach each other without a network. Implements `larm.agents.bus.Bus`.
+"""LocalBus: agents of one process reach each other without a network. Implements `larm.cluster.bus.Bus`.
 
 A question is delivered on the thread that asks; links can be cut.
 """
 
 from collections.abc import Callable
 
-from larm.agents.bus import Question
+from larm.cluster.bus import Question
 
 
 class Hub:

@@ -7,13 +7,13 @@ import signal
 import threading
 from pathlib import Path
 
-from larm.building.wiring import build_crawl
-from larm.control.address import SOCKET
+from larm.crawldir.control_socket import SOCKET
+from larm.engine.crawl import Crawl
+from larm.engine.orders import Block, Unblock
 from larm.errors import LarmError, StorageError
 from larm.frontier.checkpoint import CheckpointFile
 from larm.kit.disk.block_store import BlockStore
-from larm.river.crawl import Crawl
-from larm.river.orders import Block, Unblock
+from larm.ops.observers import build_crawl
 from larm.testing.random_web import RandomWeb
 from tests.stories.crawls import ALL_HOSTS, config_of, run_crawl, watch
 from tests.stories.leftovers import Leftovers, leftovers

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-from larm.building.wiring import build_crawl
 from larm.config import Search, Serve
 from larm.kit.threads.workers import Workers
+from larm.ops.observers import build_crawl
 from larm.seams import Searcher
 from larm.testing.web import SyntheticWeb
 from larm.web.access import Access, Token, open_token

@@ -13,7 +13,7 @@ pytest.importorskip("playwright")
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from larm.building.wiring import build_crawl
+from larm.ops.observers import build_crawl
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import config_of
 from tests.web.browser import Complaints, needs_chromium

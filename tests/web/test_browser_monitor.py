@@ -14,7 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from larm.testing.web import SyntheticWeb
-from tests.control.running import Running, running
+from tests.ops.control.running import Running, running
 from tests.web.browser import Complaints, needs_chromium
 from tests.web.conftest import Served, Start, serving
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from larm.monitor.snapshot import ClusterFigures, Snapshot
+from larm.engine.figures.snapshot import ClusterFigures, Snapshot
 from larm.web.crawls import Crawl, Lately
 from larm.web.metrics import crawl_metrics
 from larm.web.page import text_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from larm.building.form import MARKER
 from larm.config import Search
+from larm.crawldir.form import MARKER
 from larm.web.crawls import crawl_of
 from larm.web.directories import Directories
 

@@ -18,7 +18,7 @@ from larm.web import guard as guard_module
 from larm.web import server as server_module
 from larm.web.access import COOKIE, default_path, open_token
 from larm.web.guard import HEADERS
-from tests.search.test_several import index
+from tests.index.search.test_several import index
 from tests.web.conftest import Served, Start
 
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 import yaml
 
-from larm.monitor.reporter import note_sentences
+from larm.engine.figures.reporter import note_sentences
 from larm.testing.web import SyntheticWeb
 from tests.web.conftest import Served, Start
 

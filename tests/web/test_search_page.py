@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from larm.archive.records import Records, gzip_member
 from larm.config import Serve
 from larm.kit.units import Seconds
-from tests.archive.exchanges import exchange
+from larm.store.archive.records import Records, gzip_member
+from tests.store.archive.exchanges import exchange
 from tests.stories.crawls import run_crawl
 from tests.support.webs.words import prose
 from tests.web.conftest import HOSTILE, Served, Start, crawled

@@ -14,9 +14,9 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from larm.control.client import Control
-from larm.control.requests import Report, Watch
-from tests.control.running import Running, running
+from larm.ops.control.client import Control
+from larm.ops.control.requests import Report, Watch
+from tests.ops.control.running import Running, running
 from tests.web.conftest import Served, Start
 
 

@@ -28,7 +28,7 @@ UNWANTED = "robotstxt/sitemaps_unwanted"
 
 
 class RobotsWatch(Protocol):
-    """Who waits for the start URLs: `larm.river.starts`."""
+    """Who waits for the start URLs: `larm.engine.starts`."""
 
     def robots(self, host: str, scheme: str, outcome: Outcome | None) -> None:
         """What came instead of rules; None: they came."""

@@ -1,9 +1,10 @@
 """TrapDesk: which addresses of a host are worth while, by what its pages were worth so far (LARM-122).
 
-Knowledge flows in a circle. Where a page was read it is found out whether it says anything new (`larm.duplicates.novelty`);
-the host's record learns of it. Links of a page that says nothing new are marked; the traps filter, which sees only those that
-nobody had seen before, counts such a page against the patterns of its address. When a pattern is closed, leases pass over its
-addresses, which are held back on disk, until the host has nothing else to do: then `decide` asks for them in rounds.
+Knowledge flows in a circle. Where a page was read it is found out whether it says anything new
+(`larm.index.duplicates.novelty`); the host's record learns of it. Links of a page that says nothing new are marked; the traps
+filter, which sees only those that nobody had seen before, counts such a page against the patterns of its address. When a
+pattern is closed, leases pass over its addresses, which are held back on disk, until the host has nothing else to do: then
+`decide` asks for them in rounds.
 
 All of it is part of the host's record, so it has the record's bounds and its place in checkpoints.
 

@@ -12,8 +12,8 @@ from itertools import combinations
 from statistics import median_low
 from typing import NamedTuple
 
-from larm.duplicates.likeness import distance
 from larm.frontier.traps.bounded import entry
+from larm.index.duplicates.likeness import distance
 from larm.model.novelty import Novelty
 from larm.model.url_shape import Parts, form_of, number_of, numbered, without
 

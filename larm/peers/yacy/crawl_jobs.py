@@ -14,21 +14,21 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from larm.building.state import last_header
 from larm.config import CONFIG_FILE, Config, load
-from larm.enquiries.afterwards import explain_url
+from larm.crawldir.state import last_header
+from larm.engine.budget import SPENT
 from larm.errors import LarmError, StorageError, UsageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failures
 from larm.model.url import BadUrl, URLNormalizer
+from larm.ops.afterwards import explain_url
 from larm.peers.http_client import NoAnswer
 from larm.peers.yacy.job_table import MOST, OWN, CrawlJob, JobTable
 from larm.peers.yacy.library import runs, shareable_name
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.order_book import DEEPEST
 from larm.peers.yacy.questions import MOST_ORDERS, ORDERS, RECEIPT, Noted, Orders, OrdersOf, Receipt
-from larm.river.budget import SPENT
-from larm.storage.reader import StoreLog
+from larm.store.reader import StoreLog
 
 _SHARE = 4
 """Part of a day's pages that one giver may have."""

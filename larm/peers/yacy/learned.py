@@ -15,6 +15,8 @@ from pathlib import Path
 import msgspec
 
 from larm.config import Search
+from larm.index.search.searcher import IndexSearcher
+from larm.index.search.shared import SharedSearcher
 from larm.index.writer import IndexWriter
 from larm.kit.disk.database import Database
 from larm.kit.disk.disk_failure import disk_failures
@@ -24,8 +26,6 @@ from larm.peers.yacy.item import LIFE
 from larm.peers.yacy.local import parsed
 from larm.peers.yacy.page import Page
 from larm.peers.yacy.trust import Trust
-from larm.search.searcher import IndexSearcher
-from larm.search.shared import SharedSearcher
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS page (normalised TEXT PRIMARY KEY, author TEXT NOT NULL, learned INTEGER NOT NULL) WITHOUT ROWID;

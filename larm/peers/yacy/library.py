@@ -9,21 +9,21 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from larm.control.client import Control, NotRunning
 from larm.errors import LarmError
 from larm.index.analysis import Analyzer
 from larm.index.candidate import Candidate
 from larm.index.reader import IndexReader
+from larm.index.search.query import parse_question
 from larm.index.statistics import read_in
 from larm.index.stems import LANGUAGES, Stemmer
 from larm.index.tree import wanted
 from larm.model.restriction import open_to
+from larm.ops.control.client import Control, NotRunning
 from larm.peers.yacy.asking import Understood, Unit, unit_of
 from larm.peers.yacy.page import TEXT, Page, Words
 from larm.peers.yacy.publishing import Source
 from larm.peers.yacy.questions import MOST_WORDS
 from larm.peers.yacy.url_hash import LOCAL, flags_of, url_hash
-from larm.search.query import parse_question
 
 
 class Vocabulary:

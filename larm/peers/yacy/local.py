@@ -20,6 +20,7 @@ from larm.config import Search
 from larm.errors import StorageError
 from larm.index import page as index
 from larm.index.meta_words import meta_words
+from larm.index.search.searcher import IndexSearcher
 from larm.index.writer import IndexWriter
 from larm.kit.deadline import OutOfTimeError
 from larm.kit.disk.disk_failure import disk_failures
@@ -29,7 +30,6 @@ from larm.model.url import BadUrl, URLNormalizer
 from larm.peers.strangers import findings_of
 from larm.peers.yacy.averages import Averages, lengths_of
 from larm.peers.yacy.page import Page
-from larm.search.searcher import IndexSearcher
 
 _MEMORY = 15_000_000
 """tantivy's least; 200 documents take four of it."""

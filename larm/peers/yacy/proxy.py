@@ -14,7 +14,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from larm.errors import UsageError
-from larm.fetching.ip_address import is_public
+from larm.fetch.ip_address import is_public
 from larm.peers.yacy.open_pages import is_open
 
 HOST = "127.0.0.1"

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
+from larm.index.search.query import LONGEST
+from larm.index.search.several import SeveralSearchers
 from larm.model.findings import Asked, Findings
 from larm.peers.door import Call, Question, RefusedError
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.answers import Answers
 from larm.seams import Searcher
-from larm.search.query import LONGEST
-from larm.search.several import SeveralSearchers
 
 
 class Answering:

@@ -11,8 +11,8 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
+from larm.index.search.query import parse_question
 from larm.index.tree import All, Meta, Node, Not, Phrase, Word
-from larm.search.query import parse_question
 
 _GROUP = re.compile(r'(?<![^\s(])(-?)group:("[^"]*"|[^\s()"]+)', re.IGNORECASE)
 _SPACE = re.compile(r"\s+")

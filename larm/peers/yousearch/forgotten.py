@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from larm.building.state import QUEUES, forgotten_of, last_header
+from larm.crawldir.state import QUEUES, forgotten_of, last_header
 from larm.errors import LarmError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.block_store import DATABASE

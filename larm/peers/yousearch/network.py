@@ -11,6 +11,8 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 import msgspec
 
+from larm.index.search.query import parse_question
+from larm.index.search.several import SeveralSearchers
 from larm.kit.deadline import Deadline
 from larm.model.facets import Narrowed
 from larm.model.findings import Asked, Findings, WordStatistics
@@ -31,8 +33,6 @@ from larm.peers.yousearch.shares import FILES_ROOT
 from larm.peers.yousearch.spot_checks import SpotChecks
 from larm.peers.yousearch.tuning import Tuner
 from larm.seams import Clock
-from larm.search.query import parse_question
-from larm.search.several import SeveralSearchers
 
 _FOR_REGISTRAR = 0.4
 """Of the time of a search, at most, for all registrars."""

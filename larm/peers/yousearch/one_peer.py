@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
+from larm.index.search.snippets import safe_line
 from larm.model.findings import MOST_HITS, Asked, Findings, WordStatistics
 from larm.peers.channel import Channel, Contact
 from larm.peers.http_client import NoAnswer
@@ -12,7 +13,6 @@ from larm.peers.strangers import findings_of
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.needs import Needs
 from larm.peers.yousearch.spot_checks import SpotChecks
-from larm.search.snippets import safe_line
 
 LARGEST = 10_000
 """Bytes of a hit."""

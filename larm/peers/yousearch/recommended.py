@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 
+from larm.index.search.snippets import safe_line
 from larm.model.findings import Asked, Findings, WordStatistics
 from larm.model.hit import Hit
 from larm.peers.channel import Channel, Contact
@@ -16,7 +17,6 @@ from larm.peers.yousearch.canonical import canonical
 from larm.peers.yousearch.recommendations import Recommendation, Shelf, is_good
 from larm.peers.yousearch.tuning import Tuner
 from larm.seams import Clock
-from larm.search.snippets import safe_line
 
 _MOST = 100
 _LARGEST = 1_500_000

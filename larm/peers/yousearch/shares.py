@@ -19,7 +19,7 @@ import msgspec
 
 from larm.config import Files
 from larm.errors import UsageError
-from larm.fetching.disk import CAN_WALK, LinkMet, NotPlain, Opened, has_any, names_in, open_below
+from larm.fetch.disk import CAN_WALK, LinkMet, NotPlain, Opened, has_any, names_in, open_below
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.json_file import read_json
 from larm.model.file_rules import FileRules, Root

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import msgspec
 
+from larm.index.search.shared import SharedSearcher
+from larm.index.search.web_pages import WebPages
 from larm.model.findings import Asked, Findings, WordStatistics
 from larm.model.hit import Hit
 from larm.model.restriction import OpenTo
 from larm.peers.yousearch.groups import Groups
 from larm.peers.yousearch.shares import Shares
 from larm.seams import Searcher
-from larm.search.shared import SharedSearcher
-from larm.search.web_pages import WebPages
 
 
 class Visible:

@@ -12,6 +12,7 @@ import msgspec
 
 from larm.config import Files, Peers, Serve
 from larm.errors import LarmError, UsageError
+from larm.index.search.shared import SharedSearcher
 from larm.kit.clock import SystemClock
 from larm.kit.disk.files import is_there
 from larm.model.restriction import open_to
@@ -37,7 +38,6 @@ from larm.peers.yousearch.shares import Shares
 from larm.peers.yousearch.spot_checks import SpotChecks
 from larm.peers.yousearch.tuning import Tunables, Tuner
 from larm.peers.yousearch.visible import Visible
-from larm.search.shared import SharedSearcher
 
 _MOST_ORDERS = 1_000
 """Hints for registrars that wait to be sent. While these are slow, further ones are left out: the next search has others."""

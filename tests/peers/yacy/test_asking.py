@@ -12,6 +12,7 @@ import pytest
 
 from larm.config import Search as Settings
 from larm.index.analysis import Analyzer
+from larm.index.search.query import parse_question
 from larm.index.tree import wanted
 from larm.kit.clock import SystemClock
 from larm.kit.decoding import decoded
@@ -34,7 +35,6 @@ from larm.peers.yacy.questions import FREQUENCIES, PAGES, SEARCH, Found, Frequen
 from larm.peers.yacy.ring import partition_of, place_in
 from larm.peers.yacy.together import together
 from larm.peers.yacy.trust import Vote
-from larm.search.query import parse_question
 from tests.peers.yacy.keys import FakeKey, fake_verify
 from tests.peers.yacy.net import Net, Peer
 

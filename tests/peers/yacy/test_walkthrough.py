@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 from larm.testing.web import SyntheticWeb
-from tests.agents.test_walkthrough import commands, terminals
-from tests.agents.web_of_hosts import free_ports
+from tests.cluster.test_walkthrough import commands, terminals
+from tests.cluster.web_of_hosts import free_ports
 from tests.test_docs import blocks, section
 from tests.web.conftest import crawled
 

@@ -14,8 +14,8 @@ from playwright.sync_api import expect
 from larm.model.findings import Asked, Findings
 from larm.model.hit import Hit
 from larm.peers.door import Call
+from tests.index.search.test_several import index
 from tests.peers.yousearch.groups import group, known, until
-from tests.search.test_several import index
 from tests.web.browser import Complaints, chromium, needs_chromium
 
 

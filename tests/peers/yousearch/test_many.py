@@ -26,14 +26,14 @@ import pytest
 
 from larm.building.searching import several
 from larm.config import Search
+from larm.index.search.query import parse_question
 from larm.kit.clock import SystemClock
 from larm.kit.threads.workers import Workers
 from larm.model.findings import Asked, Findings
 from larm.model.hit import Hit
 from larm.peers.door import Call
-from larm.search.query import parse_question
+from tests.index.search.test_several import index
 from tests.peers.yousearch.groups import Deep, group, until
-from tests.search.test_several import index
 
 PEERS = 20
 PAGES = 25

@@ -11,12 +11,12 @@ import pytest
 
 from larm.config import Search
 from larm.index.reader import IndexReader
+from larm.index.search.query import parse_question
+from larm.index.search.searcher import IndexSearcher
 from larm.model.findings import Asked
 from larm.peers.yousearch.needs import Needs, Term, needs_of
 from larm.peers.yousearch.summary import Parameters, Summary, has, marked, summary_of
-from larm.search.query import parse_question
-from larm.search.searcher import IndexSearcher
-from tests.search.test_several import index
+from tests.index.search.test_several import index
 
 WORDS = [
     "crawler",

@@ -13,6 +13,7 @@ import pytest
 
 from larm.cli import run
 from larm.errors import StorageError, UsageError
+from larm.index.search.query import parse_question
 from larm.kit.clock import SystemClock
 from larm.kit.units import Seconds
 from larm.peers.channel import Channel, Contact
@@ -23,7 +24,6 @@ from larm.peers.identity import Identity
 from larm.peers.passes import Passes
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.needs import needs_of
-from larm.search.query import parse_question
 from larm.testing.clock import FakeClock
 from tests.peers.yousearch.groups import Running, group, known, members, until
 

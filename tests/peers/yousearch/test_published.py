@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from larm.config import Files, Search
+from larm.index.search.searcher import IndexSearcher
+from larm.index.search.several import SeveralSearchers
+from larm.index.search.shared import SharedSearcher
 from larm.kit.disk.files import is_there
 from larm.model.file_url import file_url
 from larm.model.findings import Asked, Findings
@@ -20,11 +23,8 @@ from larm.peers.yousearch.groups import Groups
 from larm.peers.yousearch.shares import Shares
 from larm.peers.yousearch.tuning import Tunables, Tuner
 from larm.peers.yousearch.visible import Visible
-from larm.search.searcher import IndexSearcher
-from larm.search.several import SeveralSearchers
-from larm.search.shared import SharedSearcher
 from larm.testing.clock import FakeClock
-from tests.search.test_several import index
+from tests.index.search.test_several import index
 
 TUNER = Tuner("", Path("nowhere"), Tunables())
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from larm.index.search.query import parse_question
 from larm.kit.clock import SystemClock
 from larm.peers.channel import Contact
 from larm.peers.door import Call, RefusedError
@@ -24,7 +25,6 @@ from larm.peers.yousearch.recommendations import signed as recommended
 from larm.peers.yousearch.registrar import Registrar
 from larm.peers.yousearch.summary import Parameters, Summary, name_of, summary_of, to_wire
 from larm.peers.yousearch.tuning import Tunables, Tuner, signed
-from larm.search.query import parse_question
 from larm.testing.clock import FakeClock
 
 USUAL = Parameters()

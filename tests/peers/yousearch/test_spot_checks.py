@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from larm.config import Search
+from larm.index.search.query import parse_question
+from larm.index.search.searcher import IndexSearcher
 from larm.model.findings import Asked, Findings
 from larm.model.hit import Hit
 from larm.peers.channel import Contact
@@ -19,12 +21,10 @@ from larm.peers.passes import Passes
 from larm.peers.yousearch.needs import needs_of
 from larm.peers.yousearch.one_peer import names_of
 from larm.peers.yousearch.spot_checks import SpotChecks, Trust, has_any
-from larm.search.query import parse_question
-from larm.search.searcher import IndexSearcher
 from larm.testing.clock import FakeClock
+from tests.index.search.test_several import index
 from tests.peers.yousearch.groups import group, known, until
 from tests.peers.yousearch.test_needs import WORDS, queries
-from tests.search.test_several import index
 
 PEER = Contact("k", "http://192.0.2.7:7070")
 PASSES = Passes(Identity.new(), FakeClock())

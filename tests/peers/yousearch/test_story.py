@@ -34,9 +34,9 @@ from larm.peers.identity import Identity
 from larm.peers.yousearch import network as network_module
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.summary import Parameters, Summary, name_of, to_wire
+from tests.index.search.test_several import index
 from tests.peers.yousearch.groups import Deep, Running, group, known, members, until
 from tests.peers.yousearch.test_many import Process
-from tests.search.test_several import index
 
 CAUSEWAY = {name: f"The {name} crosses the causeway at night." for name in ("cart", "eel", "tide")}
 

@@ -13,8 +13,8 @@ from larm.kit.disk.files import is_there
 from larm.model.file_url import file_url
 from larm.peers.yousearch.inspector import Crawling, Inspectors
 from larm.peers.yousearch.shares import Shares
+from tests.index.search.test_several import index
 from tests.peers.yousearch.groups import group, known, until
-from tests.search.test_several import index
 
 PRIVATE = file_url("/home/anna/diary.txt")
 MIXED = {PRIVATE: "eels and the password is hunter", "http://a.org/eel": "A page about eels in ponds."}

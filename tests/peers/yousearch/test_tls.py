@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from larm.agents.certificates import issue, make_authority
+from larm.cluster.certificates import issue, make_authority
 from larm.errors import UsageError
 from larm.kit.units import Seconds
 from tests.peers.yousearch.groups import group, known, members, until

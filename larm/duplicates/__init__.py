@@ -1,1 +1,0 @@
-"""Pages that say the same, see `larm.duplicates.aliases`."""

@@ -1,0 +1,394 @@
+"""Lander: what follows from the outcome of a fetch (LARM-16, LARM-17). The decisions of the river; no state of its own.
+
+`land` runs on the threads that fetch or read, outside all locks: this is where pages are parsed that nobody else has read. What
+it returns is carried out by `larm.engine.unloading` in one step of the gate.
+"""
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import compress
+
+import msgspec
+
+from larm.config import Frontier as Settings
+from larm.engine.causes import cause_of
+from larm.engine.landed import Landed, landed_of
+from larm.filters.chain import SEEN
+from larm.frontier.host import Host
+from larm.frontier.politeness import Decision, policy
+from larm.model import cuts, hollow
+from larm.model.crawl_hash import digest
+from larm.model.credentials import without_credentials
+from larm.model.document import Document, Visit
+from larm.model.lease import Lease
+from larm.model.left import TOO_DEEP
+from larm.model.links import Link, Links
+from larm.model.lost import Lost
+from larm.model.message import BY_ROBOTS, LISTED, ORDINARY, REDIRECT, SITEMAP, Known, URLMessage, as_whole, tag_of
+from larm.model.outcome import Failed, Fetched, Moved, NotModified, Outcome, Refused
+from larm.model.restriction import renewed
+from larm.model.spellings import shorter
+from larm.model.url import BadUrl, Url
+from larm.parse.apart.protocol import KINDS
+from larm.parse.hollow import hollow_of
+from larm.seams import CrawlOrder
+from larm.store.pages.page_book import GONE
+
+NOWHERE = "downloader/exception_type_count/redirect"
+"""Counts answers that lead on, and don't say where."""
+TOO_MANY = "redirect/too_many"
+"""Counts redirects that were not followed, as there were so many before them."""
+CIRCLE = "redirect/circle"
+"""Counts redirects of pages to themselves, and back to what has redirected there."""
+SITEMAPS = "robotstxt/sitemaps_fetched"
+"""Counts sitemaps."""
+KEPT = "revisit/redirected"
+"""Counter: pages of a revisit that redirect for now (302, 303, 307), as to a login; see `larm.store.pages.failing`."""
+
+
+class Lander:
+    """Shared by all threads that fetch or read."""
+
+    def __init__(
+        self,
+        process: Callable[[URLMessage, Fetched], Document],
+        join: Callable[[str, str], Url],
+        settings: Settings,
+        max_depth: int | None,
+        order: CrawlOrder | None = None,
+        *,
+        recall: Callable[[Sequence[int]], Mapping[str, AbstractSet[int]]] | None = None,
+        limits: Mapping[str, int] | None = None,
+        text: bool = True,
+        is_news: Callable[[str, int], bool] | None = None,
+        is_outside: Callable[[URLMessage], bool] = lambda _: False,
+    ) -> None:
+        """``process`` makes a Document of any bytes, and never raises; `larm.parse.by_mime`.
+
+        ``recall``: of some fingerprints those of which it is known at once that a filter will drop them, by its name.
+
+        ``is_news``: True for a link (its access form and fingerprint) that the visited filter has to see, as it may be another
+        spelling of its page; None: there is no such filter. ``is_outside``: True for a page that is out of scope.
+
+        ``limits``: how much is read of a page, by the names of `larm.model.cuts`. ``text``: whether documents have their text.
+        """
+        # constant after construction
+        self._process = process
+        self._join = join
+        self._settings = settings
+        self._order = order
+        self._recall = recall
+        self._is_news = is_news
+        self._is_outside = is_outside
+        self._limits = limits or {}
+        self._text = text
+        # replaced by who steers the crawl
+        self.max_depth = max_depth
+
+    def land(self, lease: Lease, outcome: Outcome, document: Document | None = None) -> Landed:
+        """For a page; robots.txt has a way of its own. ``document``: what it says, if it was read elsewhere."""
+        known = lease.message.known
+        if isinstance(outcome, NotModified):
+            same = known is not None and _is_as_before(known, outcome)
+            if known is None or not (same or known.conditional):  # nothing was asked that this answers
+                outcome = Refused(304, outcome.headers, outcome.timing)
+            elif not same:
+                return self._whole_again(lease, outcome, known)
+        match outcome:
+            case Fetched():
+                return self._page(lease, outcome, document)
+            case Moved():
+                return self._moved(lease, outcome)
+            case NotModified():
+                landed = landed_of(lease, outcome, "304 not modified", status=304, counts={"revisit/unchanged": 1})
+                return landed._replace(visit=_unchanged(lease.message, 304, outcome.headers))
+            case Refused(status=status):
+                lost = 300 <= status < 400  # a redirect that does not say where, or "not modified" to who did not ask
+                landed = landed_of(lease, outcome, f"{status}", status=status, error=status >= 400 or lost)
+                if lost:
+                    landed.counts[NOWHERE] = 1
+                visit = self._no_page(lease.message, outcome, f"HTTP status {status}", status)
+                again, failed = self._other_spelling(lease.message, outcome)
+                return landed._replace(visit=visit, again=again, messages=failed)
+            case Failed():
+                counts = {f"downloader/exception_type_count/{outcome.reason.value}": 1}
+                text = f"{outcome.reason.value}: {outcome.detail}"
+                landed = landed_of(lease, outcome, text, error=True, counts=counts)
+                retry = policy(outcome, lease.message.tries, self._settings).retry
+                failed = () if retry else self._for_spellings(lease.message)
+                return landed._replace(visit=self._no_page(lease.message, outcome, cause_of(outcome, 0.0)), messages=failed)
+
+    def decide(self, lease: Lease, outcome: Outcome, host: Host) -> Decision:
+        """What becomes of the page, and of its host. Under the lock of the host records."""
+        message = lease.message
+        silent = host.is_silent(message.url.access)
+        return policy(outcome, message.tries, self._settings, blocks=host.backoffs, silent=silent)
+
+    def set_aside(self, lease: Lease, outcome: Outcome, why: Lost) -> Landed:
+        """A page that is not read. The next revisit tries again; see also `larm.engine.suspects`."""
+        landed = landed_of(lease, outcome, why.why, error=True, counts={why.counter: 1})
+        return landed._replace(visit=self._no_page(lease.message, outcome, why.why))
+
+    def _whole_again(self, lease: Lease, outcome: NotModified, known: Known) -> Landed:
+        """Request an unchanged page as a whole: its header says something new, of which the storages must know."""
+        landed = landed_of(lease, outcome, "304 not modified, but its header is", status=304)
+        return landed._replace(again=msgspec.structs.replace(lease.message, known=as_whole(known)))
+
+    def _page(self, lease: Lease, outcome: Fetched, document: Document | None) -> Landed:
+        message, known = lease.message, lease.message.known
+        if known is not None and known.digest == digest(outcome.body) and _is_as_before(known, outcome):
+            landed = landed_of(
+                lease, outcome, f"{outcome.status} unchanged", status=outcome.status, counts={"revisit/unchanged": 1}
+            )
+            return landed._replace(visit=_unchanged(message, 200, outcome.headers))
+        if document is None:
+            document = self._process(message, outcome)
+        if message.is_sitemap and self._is_outside(message):
+            if document.lastmods is None:
+                landed = landed_of(lease, outcome, f"{outcome.status} no sitemap", status=outcome.status, error=True)
+                why = "it is no sitemap, and out of scope"
+                return landed._replace(visit=self._no_page(message, outcome, why, outcome.status))
+            document = msgspec.structs.replace(document, index=False)
+        visit = Visit(
+            page=message.url.access,
+            links=document.links,
+            url=message.url,
+            referrer=message.referrer,
+            link_type=message.link_type,
+            depth=message.depth,
+            status=outcome.status,
+            headers=_without_validators(outcome.headers) if outcome.flaw else outcome.headers,
+            body=outcome.body,
+            document=document,
+            revisited=known is not None,
+            cuts=self._cuts(outcome, document),
+            restricted=outcome.restricted,
+        )
+        same = bool(known and known.text == document.seen != 0)
+        limits = [name for name in visit.cuts if name != cuts.ENDS_EARLY]
+        cut = f" (cut off at {', '.join(limits)})" if limits else ""
+        empty = hollow_of(document, outcome.body) if self._text else ""
+        notes = cut + f" ({outcome.flaw})" * bool(outcome.flaw) + " (same text)" * same
+        notes += f" ({hollow.NOTES[empty]})" if empty else ""
+        landed = landed_of(
+            lease, outcome, f"{outcome.status} {len(outcome.body)} {document.mime}{notes}", status=outcome.status
+        )
+        if message.is_sitemap:
+            landed.counts[SITEMAPS] = 1
+        if outcome.truncated:
+            landed.counts["downloader/truncated"] = 1
+        for name in (*document.counts, *(cuts.COUNTED + name for name in visit.cuts)):
+            landed.counts[name] = 1
+        if empty:
+            landed.counts[hollow.COUNTED + empty] = 1
+        if outcome.flaw:
+            landed.counts["downloader/flawed"] = 1
+        if known is not None and known.digest:
+            landed.counts["revisit/same_text" if same else "revisit/changed"] = 1
+        if self.max_depth is not None and message.depth >= self.max_depth and self._leads_on(document):
+            landed.counts[TOO_DEEP] = 1
+        messages, dropped = self._follow(message, document)
+        return landed._replace(
+            visit=visit,
+            messages=messages,
+            known=dropped,
+            warnings=document.warnings,
+            error=bool(outcome.truncated or outcome.flaw or visit.cuts),
+        )
+
+    def _cuts(self, outcome: Fetched, document: Document) -> Mapping[str, int]:
+        """What was not read of a page, and by which limits."""
+        found = document.cuts
+        if outcome.truncated:
+            found = (cuts.ENDS_EARLY if outcome.flaw else cuts.FILE if document.mime in KINDS else cuts.PAGE, *found)
+        most = self._limits.get(cuts.TEXT)
+        if most is not None and 4 * max(len(document.raw_text), len(document.other_text)) > most:  # may be, as UTF-8
+            sizes = [len(text.encode("utf-8", "replace")) for text in (document.raw_text, document.other_text)]
+            found = (*found, cuts.TEXT) if max(sizes) > most and document.index else found
+        return {name: 0 if name == cuts.PROCESSOR else self._limits.get(name, 0) for name in found} if found else _NONE
+
+    def _follow(self, message: URLMessage, document: Document) -> tuple[Sequence[URLMessage], Mapping[str, str]]:
+        """What goes on, and what would not get far.
+
+        Nine of ten links lead to pages that were visited. To make messages of them, only to have the handler drop them, takes
+        three times as long as to ask first: 20 us a page. An order needs all links, as each says something of its target.
+        """
+        depth = message.depth + 1
+        if self.max_depth is not None and depth > self.max_depth:
+            return (), {}
+        page = message.url.access
+        links = document.links
+        if self._recall is None or self._order is not None:
+            found = [URLMessage(link.url, page, _kind(link, message, document), depth) for link in links if link.follow]
+            return (found if self._order is None else self._order.found(message, found)), {}
+        targets = links.followed()
+        dropped = self._recall(targets)
+        accesses = links.accesses.split("\n") if dropped else []
+        spared = self._spared(links, accesses, targets, dropped)
+        known = {
+            name: "\n".join([accesses[n] for n, target in enumerate(targets) if target in gone and n not in spared])
+            for name, gone in dropped.items()
+        }
+        gone = frozenset[int]().union(*dropped.values())
+        followed = compress(range(len(links)), links.follow)
+        places = [place for n, place in enumerate(followed) if targets[n] not in gone or n in spared]
+        going = links.at(places) if places else ()
+        return [URLMessage(link.url, page, _kind(link, message, document), depth) for link in going], known
+
+    def _spared(
+        self, links: Links, accesses: Sequence[str], targets: Sequence[int], dropped: Mapping[str, AbstractSet[int]]
+    ) -> AbstractSet[int]:
+        """Return the places, among the links that are followed, of those that the filters have to judge themselves."""
+        seen, is_news = dropped.get(SEEN, ()), self._is_news
+        if seen and is_news is not None:
+            spared = {n for n, target in enumerate(targets) if target in seen and is_news(accesses[n], target)}
+        else:
+            spared = set()
+        if dropped and _SITEMAPS in links.lines:
+            spared.update(n for n, link in enumerate(filter(_follows, links)) if link.link_type == SITEMAP)
+        return spared
+
+    def _leads_on(self, document: Document) -> bool:
+        """Whether there is a link that no filter is known to drop."""
+        targets = set(document.links.followed())
+        dropped = self._recall(list(targets)) if self._recall is not None and targets else {}
+        return not targets <= set().union(*dropped.values())
+
+    def _moved(self, lease: Lease, outcome: Moved) -> Landed:
+        """A link of type 2, and the target as a message of its own (LARM-17)."""
+        message = lease.message
+        landed = landed_of(
+            lease, outcome, f"{outcome.status} -> {without_credentials(outcome.location)}", status=outcome.status
+        )
+        kept = {KEPT: 1} if message.known is not None and message.known.digest and outcome.status not in GONE else {}
+        try:
+            target = self._join(message.url.access, outcome.location)
+        except BadUrl as error:
+            landed.counts.update({NOWHERE: 1, **kept})
+            visit = Visit(page=message.url.access, url=message.url, depth=message.depth, status=outcome.status)
+            return _lost_way(landed, visit, f"to {without_credentials(outcome.location)}, which is no address: {error}")
+        same = target.fingerprint == message.url.fingerprint
+        if not same:
+            landed.counts.update(kept)
+        visit = Visit(
+            page=message.url.access, links=Links.of((Link(target, REDIRECT, ""),)), url=message.url, status=outcome.status
+        )
+        if message.redirects >= self._settings.redirects:
+            landed.counts[TOO_MANY] = 1
+            if same:
+                landed = landed._replace(messages=self._for_spellings(message))
+            return _lost_way(landed, visit, f"more than {message.redirects} in a row")
+        chain = (*message.chain, message.url.fingerprint)
+        stays = message.is_sitemap and (message.link_type & BY_ROBOTS or target.host == message.url.host)
+        kind = message.link_type if stays else REDIRECT
+        onward = URLMessage(target, message.url.access, kind, message.depth, message.redirects + 1)
+        own = target.access == message.url.access
+        tried = message.tried if own else (*message.tried, message.url.spelling)  # no circle by way of other pages goes on
+        onward = msgspec.structs.replace(onward, released=message.released, chain=chain, tried=tried)
+        ring = len(chain) - 1 - chain.index(target.fingerprint) if target.fingerprint in message.chain and not same else 0
+        back = own or ring
+        first = message.redirects < max(2, ring + 1) or (own and message.referrer != message.url.access)
+        if back and outcome.keeps_cookies and first and target.host == message.url.host:
+            return landed._replace(visit=visit, again=onward)  # once more, with the cookies
+        if back:
+            landed.counts[CIRCLE] = 1
+            landed = landed._replace(messages=self._for_spellings(onward))
+        why = "to itself" if own else ""
+        if ring == 1 and target.host == message.url.host:
+            why = f"in a circle by {message.url.access}"  # the page, not what sets its cookie, is asked for by a later run
+            visit = Visit(page=target.access, url=target, depth=message.depth, status=outcome.status)
+            landed = landed._replace(forgotten=message.known is None)
+        if why:
+            return _lost_way(landed, visit, why)
+        if not same:
+            messages = (onward,) if self._order is None else self._order.found(message, (onward,))
+            return landed._replace(visit=visit, messages=messages)
+        if message.known is not None:  # still the page that the storages have, but not at the address that this is known of
+            onward = msgspec.structs.replace(onward, known=as_whole(message.known))
+        return landed._replace(visit=visit, again=onward)
+
+    def _other_spelling(self, message: URLMessage, outcome: Outcome) -> tuple[URLMessage | None, Sequence[URLMessage]]:
+        """Return what to request in place of a refused spelling, such as ``/a/`` for ``/a/index.html``.
+
+        If there is none, return the failed request for the visited filter, which knows the spellings that were linked.
+        The page book keeps the first spelling.
+        """
+        if policy(outcome, message.tries, self._settings).retry:
+            return None, ()
+        failed = _failed(message)
+        other = next((each for each in shorter(message.url, self._join) if each.spelling not in failed.tried), None)
+        if other is None:
+            return None, self._for_spellings(message)
+        known = None if message.known is None else as_whole(message.known)
+        return msgspec.structs.replace(failed, url=other, known=known), ()
+
+    def _for_spellings(self, message: URLMessage) -> Sequence[URLMessage]:
+        """Return the failed request for the visited filter, if there is one."""
+        return () if self._is_news is None else (_failed(message),)
+
+    def _no_page(self, message: URLMessage, outcome: Outcome, failure: str, status: int = 0) -> Visit | None:
+        """For the page book: we may have had this page before, or it may be there the next time.
+
+        None where it is tried again: what is in the river must not be in the book as well, or a revisit asks for it twice.
+        """
+        if (message.tried and not message.redirects) or policy(outcome, message.tries, self._settings).retry:
+            return None
+        return Visit(
+            page=message.url.access,
+            url=message.url,
+            referrer=message.referrer,
+            link_type=message.link_type,
+            depth=message.depth,
+            status=status,
+            failure=failure,
+        )
+
+
+_NONE: Mapping[str, int] = {}
+_SITEMAPS = f"\t{SITEMAP}\t".encode()
+_follows = operator.attrgetter("follow")
+
+
+def _failed(message: URLMessage) -> URLMessage:
+    return msgspec.structs.replace(message, tried=(*message.tried, message.url.spelling), tries=0)
+
+
+def _kind(link: Link, message: URLMessage, document: Document) -> int:
+    """Return the type of a link's message.
+
+    Only robots.txt, and an index that it names, may name sitemaps on other hosts (sitemaps.org), or each page could send the
+    crawl to any host. An index that an index lists names none, so this ends.
+    """
+    if link.link_type != SITEMAP:
+        return link.link_type
+    is_index = document.lastmods is not None  # or a page, which may be in the place of a sitemap
+    by_robots = message.link_type & BY_ROBOTS if is_index else 0
+    if (is_index and message.link_type & LISTED) or not (by_robots or link.url.host == message.url.host):
+        return ORDINARY
+    return SITEMAP | by_robots | (LISTED if is_index else 0)
+
+
+def _is_as_before(known: Known, outcome: Fetched | NotModified) -> bool:
+    """Return True if the header of a response says nothing new of a page whose body is unchanged."""
+    headers, restricted, tag = outcome.headers, outcome.restricted, tag_of(outcome.headers)
+    if isinstance(outcome, NotModified):
+        restricted = renewed(known.restricted, headers, restricted)
+        tag = tag if "x-robots-tag" in headers else known.tag
+    return (restricted, tag) == (known.restricted, known.tag)
+
+
+def _lost_way(landed: Landed, visit: Visit, why: str) -> Landed:
+    """A redirect that is not followed."""
+    visit = msgspec.structs.replace(visit, failure=f"redirects, {why}")
+    return landed._replace(visit=visit, error=True, log_line=f"{landed.log_line}: {why}")
+
+
+def _unchanged(message: URLMessage, status: int, headers: dict[str, str]) -> Visit:
+    """For the page book: the page that we have is still the one that is there."""
+    return Visit(page=message.url.access, url=message.url, status=status, headers=headers)
+
+
+def _without_validators(headers: dict[str, str]) -> dict[str, str]:
+    """Of a body that is not what the server has: or it would be "not modified" for ever."""
+    return {name: value for name, value in headers.items() if name not in ("etag", "last-modified")}

@@ -1,0 +1,194 @@
+"""Unloader: fetches that have ended are read, and what follows is carried out: the last bend of the river.
+
+Called by the threads that fetch, and by those that read what others have fetched (``larm-fetch-<n>``, ``larm-document-<n>``,
+``larm-page-<n>``), each with a number, and so with a log and a slot of its own. Reading happens outside all locks; what
+follows is one step of the gate.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import msgspec
+
+from larm.engine.allowance import RECEIVED, Allowance
+from larm.engine.aside import Aside
+from larm.engine.budget import SPENT
+from larm.engine.landed import Landed, with_exchanges
+from larm.engine.landing import Lander
+from larm.engine.parts import Frontier, Logbook, Shared
+from larm.engine.probe import AGAIN
+from larm.engine.suspects import Suspects
+from larm.frontier.robots.desk import RobotsDesk
+from larm.index.duplicates.novelty import NoveltyJudge
+from larm.model.document import Document
+from larm.model.lease import Lease
+from larm.model.lost import Lost
+from larm.model.novelty import Novelty
+from larm.model.outcome import Outcome
+from larm.store.lines import StorageLines
+
+Ended = tuple[Lease, Outcome]
+
+
+class Unloader:
+    """Shared by all threads that fetch or read."""
+
+    def __init__(
+        self,
+        *,
+        shared: Shared,
+        frontier: Frontier,
+        lander: Lander,
+        judge: NoveltyJudge | None,
+        lines: StorageLines,
+        allowance: Allowance,
+        suspects: Suspects,
+        logbook: Logbook,
+    ) -> None:
+        """``judge``: says of pages whether they say anything new, which the traps are told; None: nobody wants to know."""
+        # constant after construction
+        self._counters, self._tally, self._gate = shared.counters, shared.tally, shared.gate
+        self._frontier = frontier
+        self._lander = lander
+        self._judge = judge
+        self._lines = lines
+        self._allowance = allowance
+        self._suspects = suspects
+        self._records, self._watch, self._recent = logbook
+        self.aside = Aside()
+        # written by any thread
+        self._fetchers: dict[int, int] = {}
+        """Numbers of the threads that fetched what another one may read, by lease."""
+        # written by the main thread
+        self.stopping = False
+        """Nobody waits for room in a storage's queue any more."""
+
+    def unload(self, number: int, ended: Sequence[Ended], found: Sequence[Document | Lost | None] = ()) -> float:
+        """What the thread of this number got; returns the processor time that it spent on reading, in seconds.
+
+        ``found``: what was read elsewhere, as many as ``ended``; None: not read yet.
+        """
+        record = self._records[number]
+        record.now("storing")
+        self._lines.wait_for_room(lambda: self.stopping)
+        record.now("scanning")
+        began = time.thread_time()
+        landed = [
+            self._read(number, lease, outcome, each)
+            for (lease, outcome), each in zip(ended, found or [None] * len(ended), strict=True)
+            if not lease.robots
+        ]
+        novelties = self._look_for_news(landed)
+        spent = time.thread_time() - began
+        record.spent(spent)
+        for each in landed:
+            if each.visit is not None and each.visit.document is not None and each.visit.document.unread:
+                self.aside.put(Lost.UNREAD, each.visit.page)
+        received = sum(outcome.timing.received for _, outcome in ended)
+        self._allowance.received.add(received)  # before their links may be fetched
+        with self._gate.step():
+            if novelties:
+                self._frontier.traps.learn(novelties)
+            robots = [(lease, outcome) for lease, outcome in ended if lease.robots]
+            for lease, outcome in robots:
+                self._frontier.robots.land(lease, outcome)
+            self._follow(landed, robots)
+            self._counters.add(RECEIVED, received)
+            self._log(number, landed)
+        self._recent.add(landed)
+        self._allowance.settle(len(ended), sum(each.page for each in landed))
+        record.now("idle")
+        return spent
+
+    def fetched(self, number: int, ended: Sequence[Ended]) -> None:
+        """Note the thread that fetched them: its log and its figures have them, whichever thread reads them."""
+        self._fetchers.update((lease.number, number) for lease, _ in ended if not lease.robots)
+
+    def refuses(self, url: str) -> bool:
+        """Whether a page, of which the access URL is given, is not to be read."""
+        return self._suspects.refuses(url)
+
+    @contextmanager
+    def reading(self, number: int, url: str) -> Iterator[None]:
+        """The thread of this number reads a page, or has it read."""
+        self._records[number].now("scanning")
+        self._records[number].reads(url)
+        with self._suspects.reading(number, url):
+            yield
+
+    def _log(self, number: int, landed: Sequence[Landed]) -> None:
+        fetched: dict[int, list[Landed]] = {}
+        for each in landed:
+            fetched.setdefault(self._fetchers.pop(each.lease.number, number), []).append(each)
+        for fetcher, some in fetched.items():
+            self._records[fetcher].add(some)
+
+    def _read(self, number: int, lease: Lease, outcome: Outcome, found: Document | Lost | None) -> Landed:
+        url = lease.message.url.access
+        if found is None:
+            if not self._suspects.refuses(url):
+                with self.reading(number, url):
+                    return self._lander.land(lease, outcome)
+            found = Lost.DEADLY
+        if found is Lost.DEADLY and self._suspects.refuses(url):
+            self._suspects.lose(url)
+            return self._lander.set_aside(lease, outcome, found)
+        if isinstance(found, Lost):
+            self.aside.put(found, url)
+            return self._lander.set_aside(lease, outcome, found)
+        return self._lander.land(lease, outcome, found)
+
+    def _look_for_news(self, landed: list[Landed]) -> list[Novelty]:
+        """What the pages among them say that is new; links of one that says nothing are marked."""
+        pages = [n for n, each in enumerate(landed) if each.page]
+        if self._judge is None or not pages:
+            return []
+        visits = [visit for n in pages if (visit := landed[n].visit) is not None]
+        judged = self._judge.judge(visits)
+        for n, visit, (fingerprint, novelty) in zip(pages, visits, judged, strict=True):
+            messages = landed[n].messages
+            if novelty.stale:
+                messages = [msgspec.structs.replace(message, stale=True) for message in messages]
+            known = msgspec.structs.replace(visit, fingerprint=fingerprint)
+            landed[n] = landed[n]._replace(visit=known, messages=messages)
+        return [novelty for _, novelty in judged]
+
+    def _follow(self, landed: Sequence[Landed], robots: Sequence[Ended] = ()) -> None:
+        """In a step of the gate: documents to the storages, links to the handler, leases back."""
+        self._lines.put(*with_exchanges(landed, robots))
+        known: dict[str, list[str]] = {}
+        for each in landed:
+            for name, urls in each.known.items():
+                known.setdefault(name, []).append(urls)
+        for name, texts in known.items():
+            self._frontier.chain.note(name, "\n".join(texts))
+        messages = [message for each in landed for message in each.messages]
+        if messages:
+            self._frontier.handler.put(messages)
+        if forgotten := [each.lease.message.url.fingerprint for each in landed if each.forgotten]:
+            self._frontier.seen.discard(forgotten)
+        for each in landed:
+            self._release(each)
+
+    def _release(self, landed: Landed) -> None:
+        message, lease, outcome = landed.lease.message, landed.lease, landed.outcome
+        decision = self._frontier.queues.release(lease, outcome.timing, lambda host: self._lander.decide(lease, outcome, host))
+        counts = landed.counts
+        if landed.page:
+            counts["item_scraped_count"] = counts[SPENT] = 1
+            if message.known is not None and message.known.digest:
+                counts[AGAIN] = 1
+            if message.depth == 0:
+                counts["start/fetched"] = 1
+        self._watch.ended(landed, retry=decision.retry and not decision.unreachable)
+        if decision.retry:
+            counts["retry/count"] = 1
+        self._counters.update(counts)
+        if landed.again is not None and self._frontier.robots.allows(landed.again):
+            self._frontier.queues.add([landed.again])
+            return
+        if landed.again is not None:
+            self._frontier.chain.note(RobotsDesk.name, landed.again.url.access)
+        if not decision.retry:
+            self._tally.fall(1)

@@ -1,0 +1,1 @@
+"""Pages that say the same, see `larm.index.duplicates.aliases`."""

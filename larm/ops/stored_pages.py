@@ -1,0 +1,93 @@
+"""StoredPages: the pages of a directory as they are now, read again from their stored bytes. For exports and reports.
+
+On the main thread; a crawl may be running. Of each page its last version counts, and none that is gone. Pages come in the order
+in which these were stored. Memory does not grow with the pages, but for a crawl that was revisited: by 100 bytes each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from larm.building.readers import Processors, memory_budget, normalizer_of
+from larm.config import Config
+from larm.crawldir.state import PAGES, QUEUES, last_header
+from larm.kit.clock import SystemClock
+from larm.kit.counters import Counters
+from larm.kit.disk.files import is_there
+from larm.model.document import Document
+from larm.model.message import URLMessage
+from larm.model.outcome import Fetched, Timing
+from larm.model.url import BadUrl, Url
+from larm.store.pages.page_row import PageRow
+from larm.store.pages.page_rows import PageRows
+from larm.store.reader import StoreLog
+from larm.store.store_log import StoreEntry
+
+
+class StoredPage(NamedTuple):
+    """One of them."""
+
+    entry: StoreEntry
+    url: Url
+    row: PageRow | None
+    """None: the book of pages was removed."""
+
+
+class StoredPages:
+    """Of one directory; a context. Raises UsageError where nothing was stored, ConfigError, StorageError."""
+
+    def __init__(self, settings: Config, directory: Path) -> None:
+        # constant after construction
+        self.header = last_header(directory)
+        """None: there is no checkpoint."""
+        self._log = StoreLog(directory)
+        self.normalizer = normalizer_of(settings, directory, self.header.start_urls if self.header else settings.crawl.start)
+        self._process = Processors(
+            settings, self.normalizer, Counters(), SystemClock(), text=True, memory=memory_budget(settings)
+        )
+        book = directory / QUEUES / PAGES
+        self._rows = PageRows(book) if is_there(book) else None
+        self._revisited = self.header is None or self.header.cycle > 0
+
+    def __enter__(self) -> StoredPages:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.close()
+        if self._rows is not None:
+            self._rows.close()
+
+    def __iter__(self) -> Iterator[StoredPage]:
+        for entry in self._log.latest() if self._revisited else self._log:
+            try:
+                url = self.normalizer.parse(entry.url)
+            except BadUrl:  # the log is damaged, or the rules of hosts are others now
+                continue
+            row = self._row(url)
+            if row is None or row.stored:
+                yield StoredPage(entry, url, row)
+
+    def body(self, page: StoredPage) -> bytes:
+        """Its bytes; empty where no copy is kept."""
+        return self._log.body(page.entry)
+
+    def robots(self, entry: StoreEntry) -> str:
+        """What a page asks of crawlers, as an X-Robots-Tag says it, as far as is known."""
+        try:
+            row = self._row(self.normalizer.parse(entry.url))
+        except BadUrl:  # the log is damaged, or the rules of hosts are others now
+            return ""
+        return "" if row is None else ", ".join(filter(None, ("" if row.index else "noindex", row.asks)))
+
+    def _row(self, url: Url) -> PageRow | None:
+        return None if self._rows is None else self._rows.find(url.fingerprint)
+
+    def read(self, page: StoredPage) -> Document:
+        """What it says. Of HTTP headers only type and date are stored, not the encoding. Where no copy is kept: its title."""
+        entry, body = page.entry, self.body(page)
+        if entry.size and not body:
+            return Document(entry.mime, entry.title, archive=False)
+        headers = {"content-type": entry.mime, "last-modified": page.row.known.last_modified if page.row else ""}
+        return self._process.process(URLMessage(page.url), Fetched(entry.status, headers, body, Timing()))

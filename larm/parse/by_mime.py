@@ -1,0 +1,197 @@
+"""ByMime: hands each fetched body to the processor for its MIME type (LARM-13). Called on the fetcher threads.
+
+Types without a processor give a Document that says no more than the type: stored, not parsed. Whatever a processor raises, the
+crawl goes on: the page becomes an empty document with a warning (LARM-103).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from larm.config import PageRules, Processing
+from larm.kit.blame import blamed
+from larm.kit.clock import SystemClock
+from larm.model.cuts import PROCESSOR
+from larm.model.document import Document
+from larm.model.file_url import FILES
+from larm.model.link_memo import LinkMemo
+from larm.model.message import URLMessage
+from larm.model.outcome import Fetched
+from larm.parse.apart.protocol import KINDS
+from larm.parse.apart.reader import DocumentProcessor, DocumentReader, UnreadProcessor
+from larm.parse.assembly import Assembler
+from larm.parse.embedded import CssProcessor, WithEmbedded
+from larm.parse.folder import FolderProcessor, name_of
+from larm.parse.gzipped import GZIP, MAX_SIZE, GzipProcessor
+from larm.parse.headers import HeaderReader
+from larm.parse.html import HtmlProcessor, ReadTree
+from larm.parse.json_feed import TYPES, JsonFeedProcessor
+from larm.parse.mime import mime_of
+from larm.parse.own import as_document
+from larm.parse.readable import names
+from larm.parse.text import TextProcessor
+from larm.parse.xml import XmlProcessor
+from larm.seams import Processor
+
+if TYPE_CHECKING:
+    from larm.parse.page_rules import Rules
+
+_SPEAKING = frozenset({"x-robots-tag", "link", "refresh"})
+"""Headers that say something of a page."""
+
+Count = Callable[[str, int], None]
+NO_MEMORY = "processing/memory"
+"""Counts pages that could not be read for want of memory."""
+
+
+ANY_XML = "*/*+xml"
+"""Stands for the types that end in ``+xml`` and have no processor of their own (RFC 6839)."""
+_FLAT = ("text", "spreadsheet", "presentation", "graphics")
+XML = (
+    "text/xml application/xml application/x-xml text/rss application/rss application/x-rss text/atom application/atom"
+    f" text/rdf application/rdf text/x-opml text/opml {ANY_XML}"
+    f" {' '.join(f'application/vnd.oasis.opendocument.{name}-flat-xml' for name in _FLAT)}"
+).split()
+
+TEXTS = names(
+    "application/x-sh application/x-shellscript application/x-csh application/x-tcl application/x-perl application/x-python"
+    " application/x-ruby application/x-php application/x-httpd-php application/x-lua application/sql application/x-sql"
+    " application/x-tex application/x-latex application/x-texinfo application/x-bibtex application/x-troff"
+    " application/x-troff-man application/x-troff-me application/x-troff-ms application/yaml application/x-yaml"
+    " application/toml application/x-toml application/x-subrip"
+)
+"""Text for readers, though it is not filed under ``text/``."""
+
+
+def _ignore(name: str, n: int) -> None:
+    """Counts nothing."""
+
+
+class ByMime:
+    """The processors of a crawl, by MIME type; shared by all fetcher threads."""
+
+    def __init__(
+        self,
+        processors: Mapping[str, Processor],
+        count: Count = _ignore,
+        headers: HeaderReader | None = None,
+        wall: Callable[[], float] | None = None,
+        own: Collection[Processor] = (),
+    ) -> None:
+        """``processors``: essences such as ``text/html``, or ``image/*``; ``count(name, n)`` adds to a statistic.
+
+        ``wall``: seconds since 1970, for pages that say until when they may be found. ``own``: those of the user's, whose
+        documents are looked at.
+        """
+        # constant after construction
+        self._wall = wall or SystemClock().wall
+        self._headers = headers
+        self._processors = {mime.lower(): processor for mime, processor in processors.items()}
+        self._count = count
+        self._own = frozenset(map(id, own))
+
+    def process(self, message: URLMessage, fetched: Fetched) -> Document:
+        """A Document for any bytes; never raises."""
+        document = self._document(message, fetched)
+        if self._headers is not None and not _SPEAKING.isdisjoint(fetched.headers):
+            document = self._headers.add(document, message, fetched.headers)
+        if document.until is not None and document.until <= self._wall():
+            document = msgspec.structs.replace(document, index=False)
+        if message.url.host == FILES and not document.title:
+            document = msgspec.structs.replace(document, title=name_of(message.url))
+        return document
+
+    def _document(self, message: URLMessage, fetched: Fetched) -> Document:
+        mime = mime_of(fetched.headers.get("content-type", ""), fetched.body)
+        processor = self._processors.get(mime) or self._of_family(mime)
+        if processor is None:
+            return Document(mime)
+        try:
+            document = processor.process(message, fetched, mime)
+            return as_document(document) if id(processor) in self._own else document
+        except MemoryError:  # a process that has a limit of it ends then, see `larm.parse.reading.child`
+            self._count(NO_MEMORY, 1)
+            return Document(mime, index=False, warnings=(f"{message.url.access}: it needs too much memory to be read",))
+        except Exception as error:  # noqa: BLE001  whatever it is, other pages can be read
+            self._count("processing/error", 1)
+            said = f"{message.url.access}: {type(processor).__name__}: {blamed(error)}"
+            return Document(mime, index=False, warnings=(said,), cuts=(PROCESSOR,))
+        except BaseException as error:
+            error.add_note(f"in the processor {type(processor).__name__}")
+            raise
+
+    def _of_family(self, mime: str) -> Processor | None:
+        found = self._processors.get(mime.partition("/")[0] + "/*")
+        return found or (self._processors.get(ANY_XML) if mime.endswith("+xml") else None)
+
+    def __repr__(self) -> str:
+        return f"ByMime({', '.join(sorted(self._processors))})"
+
+
+def processors(
+    links: LinkMemo,
+    settings: Processing,
+    own: Mapping[str, Processor] | None = None,
+    count: Count = _ignore,
+    *,
+    text: bool = True,
+    agent: str = "larm",
+    wall: Callable[[], float] | None = None,
+    documents: DocumentReader | None = None,
+    page_size: int = MAX_SIZE,
+    rules: Mapping[str, Sequence[PageRules]] = MappingProxyType({}),
+) -> ByMime:
+    """The processors that larm brings, and ``own`` ones (by MIME type) before them.
+
+    ``text``: False where no storage wants the text of pages; the fast parser then leaves it out. ``agent``: our product
+    token; a page may have rules for us by name. ``documents``: reads PDF and office files; None: they are not read.
+    ``page_size``: bytes that are read of a page that is sent in gzip; XML may be larger. ``rules``: for pages, by site.
+    """
+    assembler = Assembler(links, settings, agent.lower())
+    reader = _tree_reader(settings.parser)
+    html: Processor = HtmlProcessor(assembler, reader, settings.effort, text=text, rules=_rules(rules))
+    if settings.follow_embedded or settings.srcset:
+        html = WithEmbedded(html, assembler, settings)
+    headers = HeaderReader(assembler, settings, agent.lower())
+    text_processor = TextProcessor(assembler, strict_sitemaps=settings.strict_sitemaps)
+    xml = XmlProcessor(assembler, links, html, settings)
+    standard: dict[str, Processor] = {
+        "text/html": html,
+        "application/xhtml+xml": html,
+        "text/plain": text_processor,
+        "text/*": text_processor,
+        **dict.fromkeys(TEXTS, text_processor),
+        "inode/directory": FolderProcessor(links),
+        **dict.fromkeys(XML, xml),
+        **dict.fromkeys(TYPES, JsonFeedProcessor(assembler, links, settings.effort)),
+    }
+    if settings.follow_embedded:
+        standard["text/css"] = CssProcessor(assembler)
+    if not settings.documents.processes:
+        standard |= dict.fromkeys(KINDS, UnreadProcessor())
+    elif documents is not None:
+        standard |= dict.fromkeys(KINDS, DocumentProcessor(assembler, documents, count))
+    ours = {mime.lower(): processor for mime, processor in (own or {}).items()}
+    within = ByMime(standard | ours, count, own=ours.values())
+    packed = dict.fromkeys(GZIP, GzipProcessor(within.process, page_size, settings.effort))
+    return ByMime(standard | packed | ours, count, headers, wall, ours.values())
+
+
+def _rules(sites: Mapping[str, Sequence[PageRules]]) -> Rules | None:
+    if not sites:
+        return None
+    from larm.parse.page_rules import Rules  # for who has any
+
+    return Rules(sites)
+
+
+def _tree_reader(parser: str) -> ReadTree:
+    if parser == "lexbor":
+        from larm.parse.lexbor_tree import read_tree
+    else:
+        from larm.parse.html5lib_tree import read_tree  # a tenth of the start-up, for who wants it
+    return read_tree

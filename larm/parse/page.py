@@ -1,0 +1,142 @@
+"""Page: what a parser found in a page, before anything is resolved. Made by a parser, read by the `Assembler`; one thread."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from larm.parse.readable import names
+
+Attributes = Mapping[str, str | None]
+"""Of an element: names in lower case; None is the value of an attribute without one."""
+Element = tuple[str, Attributes, str]
+"""Tag, attributes and, of ``<a>``, the text within, as it stands there."""
+
+LINKING = names("a area audio embed frame iframe img input link object script source track video")
+"""Elements that may lead somewhere."""
+SPEAKING = names("base meta")
+"""Elements that say something about the page."""
+
+ASKED = names(
+    "alt as content data href hreflang http-equiv itemprop lang media name property rel src srcdoc type xlink:href xml:lang"
+)
+"""Attributes that somebody asks an element of these two kinds for; the others are left out."""
+
+LINKED_DATA = "application/ld+json"
+"""Type of the scripts that say something about the page."""
+
+MAX_HEADINGS = 1_000
+
+
+class Block(NamedTuple):
+    """A piece of text between two places where a block begins or ends."""
+
+    text: str
+    """Without the white space around it; never empty."""
+    mark: str
+    """What it is: one of those in `larm.parse.elements`."""
+    weight: float
+    """Of the boxes that it is in (`larm.parse.boxes`), added up."""
+    kinds: int
+    """The same of their kinds."""
+    linked: int
+    """Characters of it that are the text of links."""
+
+
+class Reading(NamedTuple):
+    """What is in a page of HTML, before its text is taken apart."""
+
+    title: str
+    blocks: Sequence[Block]
+    """All text that a reader sees."""
+    furnished: bool
+    """There is a box of the kind that surrounds articles, outside of menus."""
+    headings: Sequence[str]
+    """Of a heading in another one nothing."""
+    elements: Sequence[Element]
+    """Those of LINKING that lead somewhere or may, in document order."""
+    about: Sequence[Element]
+    """Those of SPEAKING."""
+    language: str
+    """As ``<html lang>`` has it."""
+    linked_data: Sequence[str]
+    """Texts of the JSON-LD scripts."""
+    places: Sequence[str] = ()
+    """For each heading the fragment of an address that leads to it: the last id of a block, or name of an anchor, that begins
+    with it or stands in it; empty where there is none."""
+
+
+class Page(NamedTuple):
+    """One page as parsed."""
+
+    title: str = ""
+    text: str = ""
+    """The main text."""
+    other: str = ""
+    """The other text."""
+    headings: Sequence[str] = ()
+    elements: Sequence[Element] = ()
+    """Those of LINKING, in document order."""
+    about: Sequence[Element] = ()
+    """Those of SPEAKING."""
+    charset: str = ""
+    language: str = ""
+    """As ``<html lang>`` has it."""
+    words: int = 0
+    """See `larm.model.document.Document`."""
+    linked_data: Sequence[str] = ()
+    """Texts of the JSON-LD scripts."""
+    warnings: Sequence[str] = ()
+    modified: int = 0
+    """Unix seconds, what the document itself says of its last change; 0: nothing."""
+    declared: str = ""
+    """What it says of its encoding, where its bytes say otherwise."""
+    places: Sequence[str] = ()
+    """See `Reading`."""
+    cuts: tuple[str, ...] = ()
+    """See `larm.model.document.Document`."""
+    lastmods: Sequence[tuple[str, int]] | None = None
+    """Of a sitemap: addresses with the Unix seconds of their last change; None: it is none."""
+
+
+_SELF_CLOSED = re.compile(  # well-formed XML that an HTML parser takes for a start tag
+    rb"<(script|style|title|iframe|textarea|noscript|a|div|span|p|h[1-6]|td|th|tr|li|ul|ol|dl|i|b|em|strong)\b([^<>]*)/>"
+)
+
+
+# the end of the page ends a tag that is open, or each such tag would look through all the rest
+_TEMPLATE = re.compile(rb"<(/?)template(?=[\s/>])([^>]*+)(?:>|\Z)", re.IGNORECASE)
+_SHADOW = re.compile(rb"\sshadowrootmode\s*=", re.IGNORECASE)
+
+
+# the end of the page ends these, too: see above
+_SCRIPT_OR_TEXT = re.compile(rb"<(script|style)\b.*?(?:</\1|\Z)|<!\[CDATA\[(.*?)(\]\]>|\Z)", re.DOTALL)
+
+
+def as_html(body: bytes, mime: str) -> bytes:
+    """The page for an HTML parser: in XHTML an empty ``<script/>`` has ended, in HTML all that follows would be script.
+
+    And what is CDATA there is text, not a comment.
+
+    And what a browser shows at once of its templates (WHATWG HTML 4.12.3, ``shadowrootmode``) stands in no template.
+    """
+    body = _with_shadows(body)
+    if mime != "application/xhtml+xml":
+        return body
+    body = _SELF_CLOSED.sub(rb"<\1\2></\1>", body)
+    return _SCRIPT_OR_TEXT.sub(_as_text, body) if b"<![CDATA[" in body else body
+
+
+def _as_text(found: re.Match[bytes]) -> bytes:
+    return found[2].replace(b"&", b"&amp;").replace(b"<", b"&lt;") if found[3] else found[0]
+
+
+def _with_shadows(body: bytes) -> bytes:
+    shown: list[bool] = []  # of the templates that are open
+
+    def renamed(tag: re.Match[bytes]) -> bytes:
+        if not tag[1]:
+            shown.append(_SHADOW.search(tag[2]) is not None)
+            return b"<x-shadow%b>" % tag[2] if shown[-1] else tag[0]
+        return b"</x-shadow> " if shown and shown.pop() else tag[0]
+
+    return _TEMPLATE.sub(renamed, body)

@@ -1,0 +1,254 @@
+"""PageBook: what a later visit needs to know of each page that was stored (LARM-121).
+
+A storage like the others, so that a checkpoint keeps it in step with them; its writer thread is ``larm-store-pages``. It keeps
+no page, only how to ask for it again: address, validators, digest. A page that answered that it is gone is marked, and counts
+as forgotten only after a `Visit.gone`, which is decided at the end of a revisit (`larm.engine.recrawl.revisit`).
+"""
+
+from collections.abc import Container, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from larm.errors import StorageError
+from larm.kit.clock import SystemClock
+from larm.kit.disk.record_table import RecordTable
+from larm.model.crawl_hash import digest
+from larm.model.document import Document, Visit
+from larm.model.message import REDIRECT, UNKNOWN, Known, as_whole, tag_of
+from larm.model.url import Url
+from larm.seams import Clock
+from larm.store.pages.failing import Failing, kind_of
+from larm.store.pages.freshness import current_until
+from larm.store.pages.page_row import Answer, PageRow, decode_row, encode_row, part_of
+from larm.store.pages.past import Past, claim
+
+_LONGEST = 500  # characters of a validator that are kept with each page; real ones have 40
+GONE = frozenset({301, 308, 404, 410})
+"""Answers that say that the page is no longer there; any other failure may pass."""
+_LAST = 253_402_300_799  # second of the year 9999
+_NO_STATUS = 1
+"""Status of a forgotten page whose server did not answer."""
+
+
+class PageBook:
+    """Implements `larm.seams.Storage` on a `RecordTable`. Pages that could not be fetched are kept too, for the next time."""
+
+    name = "pages"
+
+    def __init__(self, path: Path, clock: Clock | None = None) -> None:
+        # constant after construction
+        self._path = path
+        self._clock = clock or SystemClock()
+        # only the writer thread
+        self._table: RecordTable | None = None
+        self._generation = 0
+        self._puts: dict[int, PageRow | None] = {}
+        """None: to be removed."""
+        self._claims: dict[int, PageRow] = {}
+        """Those of them that were amended, or of which a sitemap has said something, and no answer came."""
+
+    def open(self, position: Mapping[str, Any] | None) -> None:
+        """Begin anew, or go on: pages written after the checkpoint will be fetched again, and must not answer "unchanged"."""
+        if position is None:
+            self._path.unlink(missing_ok=True)
+        self._table = RecordTable(self._path)
+        self._generation = int(position["generation"]) if position else 0
+        if self._table.generation < self._generation:
+            raise StorageError(
+                f"{self._path}: it is older than the last checkpoint: it was removed or replaced; "
+                "put the file back as it was, or start over with --fresh"
+            )
+        young = {each.key: decode_row(each.data, self._path) for each in self._table.younger(self._generation)}
+        if young:
+            new = [key for key, row in young.items() if row.first > self._generation]  # what led there does so again
+            again = [(key, _undone(row, self._generation)) for key, row in young.items() if row.first <= self._generation]
+            self._table.write_parts(self._generation, map(_put, again), new)
+
+    def store(self, visits: Sequence[Visit]) -> None:
+        """Note what was stored, and what each answer was; mark what is gone."""
+        now, generation = int(self._clock.wall()), self._generation + 1
+        for visit in visits:
+            url = visit.url
+            if url is None:
+                continue
+            key = url.fingerprint
+            if visit.left:
+                row = self._find(key)
+                kept = row is not None and row.stored and not row.gone and not row.by
+                self._puts[key] = msgspec.structs.replace(row, left=True) if row is not None and kept else None
+                continue
+            if visit.row:
+                self._take_in(key, decode_row(visit.row, self._path))
+                continue
+            row = None if visit.document is not None and not visit.revisited else self._find(key)
+            if visit.document is not None:
+                self._puts[key] = _row(visit, url, now, row, generation)
+                self._hear(visit.document.lastmods or {}, (url.host, urlsplit(visit.referrer).netloc))
+                continue
+            if row is None or (row.left and not visit.gone):  # links to it are no news any more: only a revisit finds it
+                new = _row(visit, url, now, None, generation)
+                self._puts[key] = new if row is None else msgspec.structs.replace(new, first=row.first)
+            elif visit.gone:
+                out = {"known": UNKNOWN, "stored": False, "gone": 0, "forgotten": row.gone or visit.status or _NO_STATUS}
+                self._puts[key] = msgspec.structs.replace(row, **out, left_at=now)
+            else:
+                self._puts[key] = _answered(row, visit, url, now, generation)
+
+    def amend(self, key: int, row: PageRow | None) -> None:
+        """Another row in the place of one; None: nothing is known of the page any more. That is not undone by a crash."""
+        self._puts[key] = row
+        if row is not None:
+            self._claims[key] = row
+
+    def commit(self) -> Mapping[str, Any]:
+        """One generation. What sitemaps have said, or was amended, is of the one before: a crash does not undo what came of
+        these pages."""
+        heard = {key: row for key, row in self._claims.items() if self._puts.get(key) is row}
+        if heard:
+            self._open_table().write_parts(self._generation, map(_put, sorted(heard.items())))
+        if len(self._puts) > len(heard):
+            self._generation += 1
+            rows = [(key, row) for key, row in sorted(self._puts.items()) if row is not None and key not in heard]
+            gone = [key for key, row in self._puts.items() if row is None]
+            self._open_table().write_parts(self._generation, map(_put, rows), gone)
+        self._puts, self._claims = {}, {}
+        return {"generation": self._generation}
+
+    def close(self) -> None:
+        """After the last commit."""
+        if self._table is not None:
+            self._table.close()
+
+    def _take_in(self, key: int, row: PageRow) -> None:
+        """Of another crawl; what is known here counts more if it is younger."""
+        own = self._find(key)
+        if own is not None and own.left and own.last.asked >= row.last.asked:
+            self._puts[key] = msgspec.structs.replace(own, left=False)
+        elif own is None or own.last.asked <= row.last.asked:
+            self._puts[key] = msgspec.structs.replace(row, first=0, version=0)  # generations of the other page book
+
+    def _hear(self, lastmods: Mapping[int, int], hosts: Container[str]) -> None:
+        """What a sitemap says of pages that are known; written where it is news.
+
+        Of these ``hosts`` alone: its own, and the one of which robots.txt names it (sitemaps.org, "Sitemaps & Cross Submits").
+        """
+        keys = [key for key in lastmods if key not in self._puts]
+        found = {key: decode_row(each.data, self._path) for key, each in self._open_table().get_many(keys).items()}
+        found |= {key: row for key in lastmods if (row := self._puts.get(key)) is not None}
+        for key, row in found.items():
+            past = row.past or Past(row.fetched)
+            if row.host in hosts and row.stored and (told := claim(past, lastmods[key], row.fetched)) is not past:
+                new = msgspec.structs.replace(row, past=told)
+                if key not in self._puts or self._claims.get(key) is row:
+                    self._claims[key] = new
+                self._puts[key] = new
+
+    def _find(self, key: int) -> PageRow | None:
+        if key in self._puts:
+            return self._puts[key]
+        record = self._open_table().get(key)
+        return decode_row(record.data, self._path) if record else None
+
+    def _open_table(self) -> RecordTable:
+        if self._table is None:
+            raise StorageError(f"{self._path}: the table of pages was not opened")
+        return self._table
+
+
+def _put(row: tuple[int, PageRow]) -> tuple[int, bytes, int]:
+    return row[0], encode_row(row[1]), part_of(row[1].host)
+
+
+def _undone(row: PageRow, generation: int) -> PageRow:
+    """A page that was known in this generation, without what came later."""
+    if row.forgotten:
+        return msgspec.structs.replace(row, stored=True, gone=row.forgotten, forgotten=0, left_at=0)
+    lost = not row.version or row.version > generation
+    past = row.past
+    if past is not None and past.changes and (row.gone or row.version > generation):  # it will be found so again
+        past = msgspec.structs.replace(past, changes=past.changes - 1)
+    if lost:
+        row = msgspec.structs.replace(row, known=UNKNOWN, version=0)
+    last = Answer() if row.stored else msgspec.structs.replace(row.last, asked=0)  # or a revisit takes it for asked
+    failing = row.failing and row.failing.undone(generation)
+    return msgspec.structs.replace(row, gone=0, last=last, past=past, failing=failing)
+
+
+def _validator(headers: Mapping[str, str], name: str) -> str:
+    value = headers.get(name, "")
+    return value if len(value) <= _LONGEST else ""
+
+
+def _answered(row: PageRow, visit: Visit, url: Url, now: int, generation: int) -> PageRow:
+    """A page that is known, after an answer that brought none."""
+    last = _answer(visit, now)
+    again = (last.status, last.why, last.moved) == (row.last.status, row.last.why, row.last.moved)
+    if again or (last.brought and row.last.brought):  # 304 after 200
+        last = msgspec.structs.replace(last, since=row.last.since)
+    if visit.status in GONE and row.stored:
+        past = _past(row, now).seen(changed=True)
+        return msgspec.structs.replace(row, access=url.access, gone=visit.status, last=last, failing=None, past=past)
+    if not last.brought:
+        kind = kind_of(last.status, last.why) if row.stored else None
+        failing = row.failing if kind is None else (row.failing or Failing(now, kind)).again(kind, generation)
+        return msgspec.structs.replace(row, last=last, failing=failing)
+    past = _past(row, now).seen(changed=False)
+    return msgspec.structs.replace(
+        row, last=last, failing=None, fetched=now, current=current_until(visit.headers, now), past=past
+    )
+
+
+def _past(row: PageRow, now: int) -> Past:
+    return row.past or Past(row.fetched or now)
+
+
+def _answer(visit: Visit, now: int) -> Answer:
+    moved = next((link.url.access for link in visit.links if link.link_type == REDIRECT), "") if visit.document is None else ""
+    return Answer(visit.status, now, now, "" if visit.status >= 400 else visit.failure, moved)
+
+
+def _row(visit: Visit, url: Url, now: int, before: PageRow | None, generation: int) -> PageRow:
+    headers = visit.headers
+    known = UNKNOWN
+    if visit.document is not None:
+        validators = _validator(headers, "etag"), _validator(headers, "last-modified")
+        known = Known(*validators, digest(visit.body), visit.document.seen, visit.restricted, tag_of(headers))
+        known = as_whole(known) if visit.document.unread else known
+    past = None
+    if before is not None:
+        same = abs(known.digest) == abs(before.known.digest) != 0 or known.text == before.known.text != 0
+        past = _past(before, now).seen(changed=not same)
+    if visit.document is not None and visit.document.lastmods is not None:
+        past = msgspec.structs.replace(past or Past(now), sitemap=True)
+    return PageRow(
+        url.access,
+        url.normalised,
+        url.host,
+        visit.referrer,
+        visit.link_type,
+        visit.depth,
+        known,
+        visit.document is not None,
+        cuts=dict(visit.cuts),
+        last=_answer(visit, now),
+        fetched=now if visit.document is not None else 0,
+        index=visit.document is None or visit.document.index,
+        current=current_until(headers, now) if known.digest > 0 else 0,
+        past=past,
+        asks=_asked(visit.document) if visit.document is not None else "",
+        first=generation if before is None else before.first,
+        version=generation if visit.document is not None else 0,
+    )
+
+
+def _asked(document: Document) -> str:
+    """Also what its headers ask for, which nobody else keeps."""
+    until = ""
+    if document.until is not None:  # dates with a time zone may be in the year 0 or 10,000
+        until = f"unavailable_after: {datetime.fromtimestamp(min(max(document.until, 0), _LAST), UTC).isoformat()}"
+    snippet = "" if document.snippet is None else f"max-snippet: {document.snippet}"
+    return ", ".join(filter(None, ("" if document.follow else "nofollow", snippet, until)))

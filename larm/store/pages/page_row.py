@@ -1,0 +1,145 @@
+"""PageRow: what the page book has of each page, and how it is written (LARM-121). Pure."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import msgspec
+
+from larm.errors import StorageError
+from larm.model.crawl_hash import digest
+from larm.model.cuts import may_be_whole
+from larm.model.document import Visit
+from larm.model.message import Known, URLMessage, as_whole
+from larm.model.url import Url
+from larm.store.pages.failing import Failing
+from larm.store.pages.past import Past
+
+FORBIDDEN = "robots.txt forbade it"
+_DROPPED = "it was dropped by the filter "
+CURRENT = frozenset({200, 304})
+"""Answers without a page that say that the one we have is current."""
+
+
+class Answer(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What came of the last request for a page."""
+
+    status: int = 0
+    """Of HTTP; 0: there was no response."""
+    asked: int = 0
+    """When it came, in seconds since 1970; 0: not known."""
+    since: int = 0
+    """Since when it is always the same."""
+    why: str = ""
+    """What went wrong where no status of 4xx or 5xx says it, for a person."""
+    moved: str = ""
+    """Where a redirect leads, in access form."""
+
+    @property
+    def forbidden(self) -> bool:
+        """There was none: robots.txt, or a filter of the user's, did not let it be asked for."""
+        return self.why == FORBIDDEN or self.why.startswith(_DROPPED)
+
+    @property
+    def brought(self) -> bool:
+        """The page, or that it is what we have."""
+        return self.status in CURRENT and not self.why
+
+
+class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One page."""
+
+    access: str
+    normalised: str
+    host: str
+    referrer: str
+    link_type: int
+    depth: int
+    known: Known
+    stored: bool
+    """False: it could not be fetched yet (a time-out, a 500, a 404), or was forgotten."""
+    gone: int = 0
+    """The status that said so; 0: it is there."""
+    forgotten: int = 0
+    """What `gone` was when it was forgotten: the other storages may not have come to forget it, then it is gone once more."""
+    cuts: dict[str, int] = {}
+    """What was not read of it, and the limits that held (`larm.model.cuts`)."""
+    last: Answer = Answer()
+    fetched: int = 0
+    """When it last came, or was unchanged, in seconds since 1970; 0: never, or not known."""
+    index: bool = True
+    """False: it asks not to be indexed."""
+    current: int = 0
+    """Until when it is, as its server says, in seconds since 1970; 0: it does not say."""
+    by: str = ""
+    """The crawl that has fetched it, where it came with its host from another one; empty: this one."""
+    left: bool = False
+    """Its host is another crawl's now; this one has the page still (`larm.store.pages.page_rows.kept_pages`)."""
+    past: Past | None = None
+    """None: it was asked for once, and is no sitemap."""
+    asks: str = ""
+    """What it asks of crawlers beside that, as an X-Robots-Tag says it."""
+    first: int = 0
+    """The generation of the page book in which the page came to be known; 0: in another crawl."""
+    version: int = 0
+    """That in which what is stored of it came."""
+    failing: Failing | None = None
+    """None: the page came when it was last asked for, or nothing is stored of it."""
+    left_at: int = 0
+    """When it left the index, in seconds since 1970; 0: it did not."""
+
+    @property
+    def only_forbidden(self) -> bool:
+        """It was never asked for, see `Answer.forbidden`."""
+        return self.last.forbidden and not self.stored
+
+    @property
+    def only_moved(self) -> bool:
+        """An address that was never more than a redirect that was followed: nothing is to be asked for again."""
+        return bool(self.last.moved) and not (self.stored or self.gone or self.forgotten or self.last.why)
+
+    @property
+    def came(self) -> int:
+        """When what is stored came; where the last request failed, when it was last unchanged. 0: never, or not known."""
+        return (self.last.since if self.last.brought else 0) or self.fetched
+
+    def is_current(self, now: float, longest: float) -> bool:
+        """It need not be asked for, as its server says; who is believed for ``longest`` seconds after it came."""
+        return self.stored and not self.gone and now < min(self.current, self.fetched + longest)
+
+    def message(self, key: int, limits: Mapping[str, int] = MappingProxyType({})) -> URLMessage:
+        """To ask for it again; for the whole page where it was gone the last time, as "unchanged" would leave it marked.
+
+        The same where ``limits``, those of now, let more of it be read.
+        """
+        url = Url(self.access, self.normalised, self.host, key)
+        whole = self.gone or (self.cuts and may_be_whole(self.cuts, limits))
+        return URLMessage(url, self.referrer, self.link_type, self.depth, known=as_whole(self.known) if whole else self.known)
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decoder = msgspec.msgpack.Decoder(PageRow)
+
+
+def forbidden(message: URLMessage, name: str = "") -> Visit:
+    """What robots.txt, or the user's filter of this name, does not let us ask for, as a visit: each revisit asks them again."""
+    url, via, why = message.url, message.referrer, _DROPPED + name if name else FORBIDDEN
+    return Visit(url.access, url=url, referrer=via, link_type=message.link_type, depth=message.depth, failure=why)
+
+
+def part_of(host: str) -> int:
+    """The number by which the rows of a host are found; some hosts may share one."""
+    return digest(host.encode("utf-8", "replace")) & 0x7FFF_FFFF or 1
+
+
+def encode_row(row: PageRow) -> bytes:
+    """The inverse of `decode_row`."""
+    return _encode(row)
+
+
+def decode_row(data: bytes, path: Path) -> PageRow:
+    """Raises StorageError on damage."""
+    try:
+        return _decoder.decode(data)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise StorageError(f"{path}: a page's record is damaged ({error}); start over with --fresh") from error

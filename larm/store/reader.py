@@ -1,0 +1,122 @@
+"""StoreLog: what the log storage has written, read again (LARM-95). Used by ``larm cat``, by tools and by tests.
+
+Works while a crawl is writing: a last line without its end is not there yet. No state but the paths, and what
+`larm.store.bodies` knows; fit for any thread. `lines_of` and `entries_of` are for who writes the logs anew.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from larm.errors import StorageError, UsageError
+from larm.kit.disk.disk_failure import disk_failures
+from larm.kit.disk.files import is_there
+from larm.kit.logs.columns import clean
+from larm.store.bodies import Bodies
+from larm.store.log import STORE_LOG
+from larm.store.store_log import StoreEntry, parse_entry
+
+_BLOCK = 8_000_000  # bytes searched at a time
+
+
+class StoreLog:
+    """The entries of ``directory/logs/store.log``, oldest first, those from the byte ``begin`` on and before the byte ``end``.
+
+    Raises UsageError if there is no such file.
+
+    A line or a page file that is not as it should be is a StorageError that names the file.
+    """
+
+    def __init__(self, directory: Path, end: int | None = None, begin: int = 0) -> None:
+        # constant after construction
+        self._begin = begin
+        self._end = end
+        self._logs = directory / "logs"
+        self._path = self._logs / STORE_LOG
+        self._bodies = Bodies(self._logs)
+        if not is_there(self._path):
+            raise UsageError(f"no {STORE_LOG} in {self._logs}: 'larm crawl URL' makes one; --dir names another directory")
+
+    def __iter__(self) -> Iterator[StoreEntry]:
+        return (entry for _, entry, _ in entries_of(self._path, self._end, self._begin))
+
+    def latest(self) -> Iterator[StoreEntry]:
+        """The last entry of each page. The log is read twice, for some 100 bytes of memory a page."""
+        last = {hash(entry.normalised): n for n, entry in enumerate(self)}
+        return (entry for n, entry in enumerate(self) if last.get(hash(entry.normalised)) == n)
+
+    def body(self, entry: StoreEntry) -> bytes:
+        """The stored bytes of a page; empty where none were stored."""
+        return self._bodies.read(entry)
+
+    def find(self, url: str) -> StoreEntry | None:
+        """The latest entry whose URL, as fetched or normalised, is ``url``. Reads the file backwards, about 1 GB/s."""
+        needle = f"\t{clean(url)}\t".encode("utf-8", "replace")
+        with _open(self._path) as file:
+            for block, start in _blocks_backwards(file):
+                end = len(block)
+                while (hit := block.rfind(needle, 0, end)) >= 0:
+                    first = block.rfind(b"\n", 0, hit) + 1
+                    last = block.index(b"\n", hit)
+                    entry = _parsed(self._path, block[first:last], f"byte {start + first}")
+                    if needle[1:-1] in (entry.url.encode(), entry.normalised.encode()):
+                        return entry
+                    end = first  # it was the title, or some other column
+        return None
+
+
+def lines_of(path: Path, end: int | None = None, begin: int = 0) -> Iterator[tuple[int, bytes]]:
+    """Each whole line of a log from the byte ``begin`` on and before the byte ``end``, and where it begins.
+
+    Raises StorageError.
+    """
+    if end == 0:  # nothing may be there yet
+        return
+    with _open(path) as file:
+        place = file.seek(begin)
+        for line in file:
+            if not line.endswith(b"\n") or (end is not None and place + len(line) > end):
+                return
+            yield place, line
+            place += len(line)
+
+
+def entries_of(path: Path, end: int | None = None, begin: int = 0) -> Iterator[tuple[int, StoreEntry, bytes]]:
+    """The same of store.log: place, entry and line."""
+    for number, (place, line) in enumerate(lines_of(path, end, begin), 1):
+        yield place, _parsed(path, line, f"line {number}"), line
+
+
+def _open(path: Path) -> BinaryIO:
+    with disk_failures(path):
+        return path.open("rb")
+
+
+def _parsed(path: Path, line: bytes, where: str) -> StoreEntry:
+    try:
+        return parse_entry(line.rstrip(b"\r\n").decode("utf-8", "replace"))
+    except ValueError as error:
+        raise StorageError(f"{path}: {where} can't be read: {error}") from error
+
+
+def _blocks_backwards(file: BinaryIO) -> Iterator[tuple[bytes, int]]:
+    """Blocks of whole lines with their offsets, the last block first. A last line without its end is left out."""
+    start = file.seek(0, os.SEEK_END)
+    carry = b""  # the end of the line that the block before it begins
+    newest = True
+    while start:
+        size = min(_BLOCK, start)
+        start -= size
+        file.seek(start)
+        block = file.read(size) + carry
+        if newest:
+            block = block[: block.rfind(b"\n") + 1]
+        newest = newest and not block
+        cut = block.find(b"\n") + 1 if start else 0  # the first line may have begun earlier
+        if start and not cut:
+            carry = block
+            continue
+        carry = block[:cut]
+        if cut < len(block):
+            yield block[cut:], start + cut

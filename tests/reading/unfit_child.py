@@ -1,3 +1,0 @@
-"""A reading process that can't read: for tests. ``python -m tests.reading.unfit_child MEMORY``."""
-
-raise ImportError("its parser is broken")
