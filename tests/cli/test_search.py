@@ -25,7 +25,7 @@ from larm.store.index import IndexStorage
 from larm.testing.clock import FakeClock
 from tests.cli.conftest import Larm
 from tests.graph.webs import page
-from tests.store.pages import page as stored
+from tests.store.stored_pages import page as stored
 
 EXPLANATION = '{"value": 1.5, "description": "sum of:", "details": [{"value": 0.5, "description": "title\\u001b[2J"}]}'
 HITS = (

@@ -14,7 +14,7 @@ from larm.index.reader import IndexReader
 from larm.index.search.query import parse_question
 from larm.index.search.ranked import Ranker
 from larm.index.writer import IndexWriter
-from tests.store.pages import url
+from tests.store.stored_pages import url
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from larm.index.search.query import parse_question
 from larm.index.search.ranked import Ranker
 from larm.index.writer import IndexWriter
 from larm.model.findings import WordStatistics
-from tests.store.pages import url
+from tests.store.stored_pages import url
 
 QUESTION = "how do canals keep their water level in each county, village, town and parish of England"
 BEST = [f"Canals keep a water level by lock and sluice, in county {name}." for name in "abcdefghijkl"]

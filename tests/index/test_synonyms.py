@@ -11,7 +11,7 @@ from larm.index.page import Page
 from larm.index.search.searcher import IndexSearcher
 from larm.index.synonyms import read_synonyms
 from larm.index.writer import IndexWriter
-from tests.store.pages import url
+from tests.store.stored_pages import url
 
 PAGES = {
     "car": "A car stands in the yard.",

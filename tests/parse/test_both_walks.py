@@ -13,7 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from larm import processing
+from larm import parse
 from larm.parse import hostile, lexbor_tree
 from larm.parse.lexbor_tree import COMPILED
 from larm.parse.readable import names
@@ -161,11 +161,11 @@ def test_compiled_where_that_is_possible() -> None:
 
 
 needs_it = pytest.mark.skipif(not COMPILED, reason="installed without a C compiler")
-_IN_PLACE = Path(__file__).parents[2] / "larm" / "processing"
+_IN_PLACE = Path(__file__).parents[2] / "larm" / "parse"
 
 
 @needs_it
-@pytest.mark.skipif(Path(processing.__file__).parent != _IN_PLACE, reason="installed, so it was made of these sources")
+@pytest.mark.skipif(Path(parse.__file__).parent != _IN_PLACE, reason="installed, so it was made of these sources")
 def test_it_is_what_its_sources_say() -> None:
     """Where it is built in place, that has to be done again after a change: ``pip install -e .``."""
     (built,) = _IN_PLACE.glob("compiled.*.so")

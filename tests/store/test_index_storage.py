@@ -20,7 +20,7 @@ from larm.store.log import LogStorage
 from larm.store.reader import StoreLog
 from larm.testing.clock import FakeClock
 from tests.index.raw import pages_with
-from tests.store.pages import link, page, url
+from tests.store.stored_pages import link, page, url
 
 SETTINGS = config.IndexStorage(memory=ByteSize(15_000_000), text_size=ByteSize(40))
 VISITS = [

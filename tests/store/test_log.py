@@ -28,7 +28,7 @@ from larm.store.log import LogStorage
 from larm.store.purge import purge_logs
 from larm.store.reader import StoreLog
 from larm.testing.clock import FakeClock
-from tests.store.pages import link, page
+from tests.store.stored_pages import link, page
 from tests.stories.crawls import check_page_files
 
 SETTINGS = config.LogStorage(page_file_size=ByteSize(100), compress=False)

@@ -15,7 +15,7 @@ from larm.seams import Storage
 from larm.store.base import DocumentStorage, NullStorage
 from larm.store.overflow import Overflow
 from larm.store.pipeline import StorageLine
-from tests.store.pages import page
+from tests.store.stored_pages import page
 
 WAIT = 20.0  # seconds until a test that hangs fails
 

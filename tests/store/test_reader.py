@@ -15,7 +15,7 @@ from larm.store.page_file import PLAIN, found_file
 from larm.store.reader import StoreLog
 from larm.store.store_log import StoreEntry
 from larm.testing.clock import FakeClock
-from tests.store.pages import page
+from tests.store.stored_pages import page
 
 
 @pytest.fixture(params=[False, True], ids=["plain", "packed"])

@@ -27,7 +27,7 @@ from larm.store.purge import moved_days, purge_logs
 from larm.store.reader import StoreLog
 from larm.store.retention import DAY, Version, retain, superfluous
 from larm.testing.clock import FakeClock
-from tests.store.pages import link, page
+from tests.store.stored_pages import link, page
 from tests.support.faults import FaultyDisk
 
 TODAY = 20_000

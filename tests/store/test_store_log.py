@@ -8,7 +8,7 @@ from larm.kit.logs.columns import clean
 from larm.model.links import Links
 from larm.store.page_file import PLAIN
 from larm.store.store_log import StoreEntry, format_entry, format_links, parse_entry
-from tests.store.pages import link
+from tests.store.stored_pages import link
 
 PLACES = ("http://www.example.com/", "http://WWW.Example.com/Dir/Index.html", "http://example.com/dir/")
 ENTRY = StoreEntry(*PLACES, link_type=0, status=200, mime="text/html", size=1234, title="Home")

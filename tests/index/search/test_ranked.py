@@ -22,7 +22,7 @@ from larm.kit.clock import SystemClock
 from larm.model.url import Url
 from larm.seams import FoundPage
 from larm.store.graph import GraphStorage
-from tests.store.pages import link, page, url
+from tests.store.stored_pages import link, page, url
 
 PAGES = {
     "cats": ("Cats", "all about the cat: cats sleep. " * 3),

@@ -20,7 +20,7 @@ from larm.index.search.shared import SharedSearcher
 from larm.kit.units import ByteSize
 from larm.model.findings import Asked
 from larm.store.index import IndexStorage
-from tests.store.pages import page
+from tests.store.stored_pages import page
 
 PAGES = [
     page(

@@ -25,7 +25,7 @@ from larm.seams import Searcher
 from larm.store.index import IndexStorage
 from larm.testing.clock import FakeClock
 from larm.testing.fakes import FakeSearcher
-from tests.store.pages import page
+from tests.store.stored_pages import page
 
 TIDES = "The tide comes in over the causeway. " * 3
 FILLER = [f"Page number {number} speaks of the causeway and of carts." for number in range(30)]

@@ -9,7 +9,7 @@ from larm.index.search.searcher import IndexSearcher
 from larm.index.search.suggesting import MOST_SUGGESTED, Suggestion, merged
 from larm.kit.units import ByteSize
 from larm.store.index import IndexStorage
-from tests.store.pages import page
+from tests.store.stored_pages import page
 
 PAGES = [
     page("http://a.org/1", "Rebasing a branch", "To rebase a branch, rebase it. The repository is not touched."),

@@ -7,7 +7,7 @@ import pytest
 from larm.index.page import Page
 from larm.index.search.searcher import IndexSearcher
 from larm.index.writer import IndexWriter
-from tests.store.pages import url
+from tests.store.stored_pages import url
 
 PAGES = {
     "zh": ("搜索引擎", "网络爬虫是一种按照一定的规则，自动地抓取万维网信息的程序。版本2024年发布，使用Python编程。"),

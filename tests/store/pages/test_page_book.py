@@ -14,7 +14,7 @@ from larm.store.pages.page_book import PageBook
 from larm.store.pages.page_row import encode_row
 from larm.store.pages.page_rows import PageRows, page_rows
 from larm.testing.clock import FakeClock
-from tests.store.pages import page, url
+from tests.store.stored_pages import page, url
 
 ADDRESS = "http://a.org/1"
 
