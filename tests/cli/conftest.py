@@ -71,10 +71,10 @@ class FakeCrawl:
 
 
 class FakeWiring(types.ModuleType):
-    """Stands in for `larm.building.wiring` and remembers what it was asked for."""
+    """Stands in for `larm.ops.observers` and remembers what it was asked for."""
 
     def __init__(self) -> None:
-        super().__init__("larm.building.wiring")
+        super().__init__("larm.ops.observers")
         self.crawl = FakeCrawl()
         self.config = Config()
         self.directory = Path()
@@ -107,8 +107,9 @@ class FakeWiring(types.ModuleType):
 @pytest.fixture
 def wiring(monkeypatch: pytest.MonkeyPatch) -> FakeWiring:
     fake = FakeWiring()
-    monkeypatch.setitem(sys.modules, "larm.building.wiring", fake)
-    monkeypatch.setattr("larm.building.wiring", fake, raising=False)
+    monkeypatch.setitem(sys.modules, "larm.ops.observers", fake)
+    monkeypatch.setattr("larm.ops.observers", fake, raising=False)
+    monkeypatch.setattr("larm.building.wiring.check", fake.check)
     monkeypatch.setattr("larm.ops.afterwards.explain_url", fake.explain_url)
     return fake
 

@@ -41,7 +41,7 @@ def test_start_imports_nothing_heavy(tmp_path: Path, command: str) -> None:
 
 def test_a_crawl_loads_nothing_that_few_crawls_need(tmp_path: Path) -> None:
     """Zip files and mail come with entry points, half of the standard library's HTTP with cookies: a tenth of a start."""
-    script = "import sys, larm.building.wiring; print(*sorted(sys.modules))"
+    script = "import sys, larm.ops.observers; print(*sorted(sys.modules))"
     loaded = python("-c", script, directory=tmp_path).stdout.split()
     assert not {b"email", b"http.client", b"importlib.metadata", b"zipfile", b"numpy"}.intersection(loaded)
 

@@ -24,7 +24,11 @@ HOSTS = 8
 KILLS = 3
 """Of each kind."""
 SCOPE = ("-restrictto", r"http://h\d\.localhost:\d+/.*")
-SMALL_PARTS = "from larm.store.pages import page_rows, revisit\npage_rows._BATCH, revisit._PART, revisit._LOOKED = 20, 60, 10"
+SMALL_PARTS = """
+from larm.engine.recrawl import revisit
+from larm.store.pages import page_rows
+page_rows._BATCH, revisit._PART, revisit._LOOKED = 20, 60, 10
+"""
 IN_COMMIT = """
 import os, signal
 from larm.frontier.checkpoint import CheckpointFile

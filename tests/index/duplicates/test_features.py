@@ -59,7 +59,7 @@ def test_the_second_time_nothing_is_new(text: str) -> None:
 needs_it = pytest.mark.skipif(not fingerprints.COMPILED, reason="installed without a C compiler")
 
 
-_IN_PLACE = Path(__file__).parents[2] / "larm" / "duplicates"
+_IN_PLACE = Path(__file__).parents[3] / "larm" / "index" / "duplicates"
 
 
 @needs_it

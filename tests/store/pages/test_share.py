@@ -18,7 +18,7 @@ from larm.store.pages.page_row import PageRow
 from larm.store.pages.page_rows import page_rows
 from larm.store.pages.past import Past, claim
 from larm.testing.clock import FakeClock
-from tests.store import pages
+from tests.store import stored_pages as pages
 
 PARSE = URLNormalizer().parse
 
