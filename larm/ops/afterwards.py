@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from larm.agents.roster import agent_of, place_of, read_roster
-from larm.building.marker import permit
 from larm.building.named_parts import FilterParts, filters, own_filters
 from larm.building.readers import Processors, memory_budget, normalizer_of
 from larm.building.scoping import as_before, current_scope, scope_of
 from larm.building.start_folders import called, file_rules
-from larm.building.state import (
+from larm.cluster.roster import agent_of, place_of, read_roster
+from larm.config import Config
+from larm.crawldir.marker import permit
+from larm.crawldir.state import (
     ALIASES,
     GRAPH,
     INDEX,
@@ -25,13 +26,8 @@ from larm.building.state import (
     open_state,
     refuse_without_crawl,
 )
-from larm.config import Config
-from larm.duplicates.lookup import Kin, Leads, kin_of
-from larm.enquiries.explain import explain, robots_troubles, waits_of
-from larm.enquiries.forgetting import undoing
-from larm.enquiries.redirects import end_of
-from larm.enquiries.reindex import Reindexed, reindex
-from larm.enquiries.verdict import Facts, verdict
+from larm.engine.figures.rates import minute
+from larm.engine.verdicts import place_in, refusals_of
 from larm.errors import StorageError, UsageError
 from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
@@ -41,6 +37,7 @@ from larm.frontier.robots.desk import RobotsDesk
 from larm.frontier.traps.desk import TrapDesk
 from larm.frontier.turns import Turns
 from larm.graph.reader import open_graph
+from larm.index.duplicates.lookup import Kin, Leads, kin_of
 from larm.index.previous import is_indexed
 from larm.index.schema import index_exists
 from larm.kit.clock import SystemClock
@@ -57,13 +54,16 @@ from larm.model.forgotten import ForgottenPages
 from larm.model.message import FRAME, ORDINARY, REDIRECT, SITEMAP
 from larm.model.restriction import reasons
 from larm.model.url import BadUrl, Url, URLNormalizer
-from larm.monitor.rates import minute
-from larm.recrawl.page_row import Answer, PageRow
-from larm.recrawl.page_rows import page_row, page_rows
-from larm.river.verdicts import place_in, refusals_of
-from larm.storage.log import LINKS_LOG
-from larm.storage.pending import read_pending
-from larm.storage.reader import StoreLog
+from larm.ops.explain import explain, robots_troubles, waits_of
+from larm.ops.forgetting import undoing
+from larm.ops.redirects import end_of
+from larm.ops.reindex import Reindexed, reindex
+from larm.ops.verdict import Facts, verdict
+from larm.store.log import LINKS_LOG
+from larm.store.pages.page_row import Answer, PageRow
+from larm.store.pages.page_rows import page_row, page_rows
+from larm.store.pending import read_pending
+from larm.store.reader import StoreLog
 
 _ALL_PAGES = "'larm crawl -s storage.index.duplicates.merge=false' gives it one"
 _ALL_RESULTS = "'larm search --alike' shows both"

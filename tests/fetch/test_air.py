@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from larm.config import Fetch
-from larm.fetching.air import STEP, Air
-from larm.fetching.curl_fetcher import CurlFetcher
+from larm.fetch.air import STEP, Air
+from larm.fetch.curl_fetcher import CurlFetcher
 from larm.kit.clock import SystemClock
 from larm.kit.units import Seconds
 from larm.model.outcome import Failed, FailReason, Fetched, Outcome
-from tests.fetching.driving import drain, lease, terms
-from tests.fetching.raw_server import RawServer
+from tests.fetch.driving import drain, lease, terms
+from tests.fetch.raw_server import RawServer
 
 Serve = Callable[..., RawServer]
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
@@ -131,7 +131,7 @@ def test_what_is_cut_off_while_it_waits_leaves_its_room(serve: Serve, make: Call
 def test_bombs_that_end_together_come_one_after_the_other(
     serve: Serve, make: Callable[..., CurlFetcher], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("larm.fetching.curl_fetcher._AT_A_TIME", 1_000)
+    monkeypatch.setattr("larm.fetch.curl_fetcher._AT_A_TIME", 1_000)
     server = serve(whole(b"x" * 400))
     for threads, most in ((1, 3), (2, 2), (4, 1)):  # of two fetchers each may have half
         fetcher = make(threads=threads)
