@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -58,3 +60,12 @@ def test_output_file_is_written_in_place_when_it_is_a_pipe(tmp_path: Path) -> No
     assert os.read(reader, 10) == b"new"
     os.close(reader)
     os.close(writer)
+
+
+def test_output_of_a_killed_process_leaves_nothing_beside_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "pages.jsonl"
+    path.write_bytes(b"old")
+    code = "import os, pathlib, sys\nfrom larm.kit.disk.atomic import output_file\n"
+    code += "with output_file(pathlib.Path(sys.argv[1])) as file:\n    file.write(b'new')\n    file.flush()\n    os._exit(9)"
+    assert subprocess.run([sys.executable, "-P", "-c", code, str(path)], check=False).returncode == 9
+    assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == {"pages.jsonl": b"old"}

@@ -13,8 +13,22 @@ from larm.kit.disk.files import sync_directory
 
 def open_beside(path: Path) -> tuple[int, str]:
     """A new file that is to take the place of ``path``: descriptor and name; the mode is the umask's. Raises OSError."""
-    name = f"{path.parent}/.{path.name}.{secrets.token_hex(4)}"
+    name = _name_beside(path)
     return os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o666), name
+
+
+def _name_beside(path: Path) -> str:
+    return f"{path.parent}/.{path.name}.{secrets.token_hex(4)}"
+
+
+def _open_nameless(path: Path) -> int | None:
+    """Open a new file in the folder of ``path`` that goes with a killed process; None where the system has no such files."""
+    if not os.path.isdir("/proc/self/fd"):
+        return None
+    try:
+        return os.open(path.parent, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o666)
+    except (AttributeError, OSError):
+        return None
 
 
 def write_atomically(path: Path, data: bytes) -> None:
@@ -47,12 +61,15 @@ def output_file(path: Path) -> Iterator[BinaryIO]:
 @contextmanager
 def _replacing(path: Path) -> Iterator[BinaryIO]:
     with disk_failures(path):
-        descriptor, name = open_beside(path)
+        nameless = _open_nameless(path)
+        descriptor, name = open_beside(path) if nameless is None else (nameless, _name_beside(path))
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
+            if nameless is not None:  # by a folder's descriptor, or Python would link the link in /proc
+                os.link(f"/proc/self/fd/{nameless}", name, src_dir_fd=nameless)
         os.replace(name, path)
         sync_directory(path.parent)  # or the new name may be lost while the data is kept
     except BaseException as error:
