@@ -25,6 +25,7 @@ def recrawl_of(ground: Ground, mission: Mission, frontier: Frontier, notes: list
         notes.append,
         ground.normalizer.parse,
         wall=ground.shared.clock.wall,
+        is_given_up=frontier.book.is_given_up,
         state=None if mission.again or ground.header is None else ground.header.parts.get(Recrawl.name, {}),
     )
 

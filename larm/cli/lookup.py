@@ -38,13 +38,18 @@ def why(*, urls: tuple[str, ...], scope: bool, file: Path | None, overrides: tup
 
 @click.command(cls=LarmCommand)
 @click.argument("url")
+@click.option("--removed", is_flag=True, help="Also of a page that was removed since it was stored.")
 @directory_option
-def cat(*, url: str, directory: Path) -> int:
+def cat(*, url: str, removed: bool, directory: Path) -> int:
     """The stored bytes of a page, on stdout.
 
     As they were received, but on a terminal without what could steer it.
     """
+    from larm.crawldir.state import PAGES, QUEUES
+    from larm.kit.disk.files import is_there
     from larm.kit.printable import harmless
+    from larm.model.url import fingerprint_of
+    from larm.store.pages.page_rows import page_row
     from larm.store.reader import StoreLog
 
     access = access_form(url)
@@ -56,6 +61,14 @@ def cat(*, url: str, directory: Path) -> int:
     if entry.size and not entry.file:
         complain(f"{access}: it was fetched, but asks that no copy of it is kept (noarchive)")
         return 1
+    book = directory / QUEUES / PAGES
+    row = page_row(book, fingerprint_of(entry.normalised)) if is_there(book) else None
+    if row is not None and row.forgotten:
+        why = row.last.why or f"HTTP status {row.last.status or row.forgotten}"
+        see = "this is the copy of before" if removed else f"{command('cat', '--removed', access)} shows the copy of before"
+        complain(f"{access}: the page was removed ({why}); {see}")
+        if not removed:
+            return 1
     body = log.body(entry)
     if sys.stdout.isatty():
         click.echo(harmless(body.decode("utf-8", "replace")), nl=False)

@@ -273,7 +273,7 @@ class Crawl:
         """
         self._checkpointer.save()
         gone = recrawl.gone()
-        self._counters.add("revisit/gone", len(gone))
+        self._counters.add("revisit/gone", sum(visit.gone for visit in gone))
         with self._gate.step():
             self._lines.put(gone)
 

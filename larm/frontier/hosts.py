@@ -162,6 +162,12 @@ class HostBook:
             host = self.find_locked(key)
             return host is not None and host.waiting > 0
 
+    def is_given_up(self, key: str) -> bool:
+        """Return True for a host that does not answer."""
+        with self.lock:
+            host = self.find_locked(key)
+            return host is not None and host.dormant
+
     def __len__(self) -> int:
         """All hosts that are known."""
         return self._known

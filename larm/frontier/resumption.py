@@ -6,6 +6,7 @@ their records. After a kill, or where the rules are others, all of them are read
 """
 
 from collections.abc import Iterable
+from heapq import heapify
 from itertools import chain
 
 from larm.frontier.guard import Guard
@@ -15,6 +16,7 @@ from larm.frontier.standing import Standing
 from larm.frontier.totals import Sums, sums_of
 from larm.frontier.turns import Turns
 
+_BATCH = 1000
 _APART = 1e-7
 """Seconds between hosts that are ready at the start, so that their order stays."""
 
@@ -101,6 +103,15 @@ def load_all(turns: Turns, guard: Guard | None, keys: Iterable[str], *, revive: 
 
 
 def _revive_locked(turns: Turns, host: Host) -> None:
+    """Ask it again. The pages of the last revisit that wait there come with the one that begins, and must not come twice."""
     if host.dormant:
+        for queue in (host.queue, host.parked):
+            left = len(queue)
+            while left:
+                taken = queue.take(min(left, _BATCH))
+                left -= len(taken)
+                queue.write(queue.append([each for each in taken if each.known is None]))
+        host.delayed = [each for each in host.delayed if each.message.known is None]
+        heapify(host.delayed)
         host.dormant, host.next_start = False, 0.0
         turns.book.changed_locked(host)

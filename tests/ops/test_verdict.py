@@ -23,7 +23,8 @@ from tests.stories.crawls import asked, config_of, run_crawl
 
 NOON = 1_700_000_000.0
 CAME = Answer(200, int(NOON), int(NOON))
-STORED = PageRow("http://a/", "http://a/", "a", "<start>", 0, 0, Known("", "", 1, 1), stored=True, last=CAME, fetched=int(NOON))
+STORED = PageRow("http://a/", "http://a/", "a", "<start>", 0, 0, Known("", "", 1, 1), stored=True, last=CAME)
+STORED = msgspec.structs.replace(STORED, fetched=int(NOON), came=int(NOON))
 NOTHING = Facts(None, "yes", {}, Waits(), linked=False, now=NOON)
 
 

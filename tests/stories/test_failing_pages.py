@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 
 from larm.building.searching import open_searcher
+from larm.cli import run
 from larm.config import Config, Search
 from larm.ops.afterwards import explain_url
 from larm.ops.changes import changes_of
 from larm.store.reader import StoreLog
 from larm.testing.replies import Reply, html
 from larm.testing.web import SyntheticWeb
-from tests.stories.crawls import Run, indexed, run_crawl
+from tests.stories.crawls import Run, asked, indexed, run_crawl
 
 PATHS = [f"/{number}" for number in range(20)]
 ONE = "http://a.localhost:{port}/3"
@@ -101,6 +102,42 @@ def test_unreached_page_is_found_and_said_until_it_is_given_up(tmp_path: Path, w
     assert "3" in found(tmp_path), "thirty days are not over"
     crawl(tmp_path, start, **{"recrawl.give_up": 0})
     assert "3" not in found(tmp_path)
+
+
+@pytest.mark.parametrize("status", [404, 451])
+def test_copy_of_a_removed_page_is_shown_only_where_it_is_asked_for(
+    tmp_path: Path, web: SyntheticWeb, start: str, status: int, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    crawl(tmp_path, start)
+    web.host("a.localhost").status("/3", status)
+    crawl(tmp_path, start)
+    for options, there in (((), False), (("--removed",), True)):
+        assert run(["cat", *options, web.url("a.localhost", "/3"), "--dir", str(tmp_path)]) == (not there)
+        out, err = capsysbinary.readouterr()
+        assert (b"zeppelin number 3" in out) is there
+        assert f"was removed (HTTP status {status})" in err.decode()
+    assert run(["cat", web.url("a.localhost", "/4"), "--dir", str(tmp_path)]) == 0
+    assert capsysbinary.readouterr().err == b""
+
+
+def test_page_of_a_host_that_is_given_up_counts_as_failing_in_each_revisit(
+    tmp_path: Path, web: SyntheticWeb, start: str
+) -> None:
+    """Its first page alone was requested, and no other for some revisits."""
+    home = web.host("b.localhost")
+    home.page("/", links=[f"http://a.localhost:{web.port}{path}" for path in ("/", *PATHS)])
+    starts = [start, web.url("b.localhost")]
+    pages = [web.url("a.localhost", path) for path in ("/", *PATHS)]
+    run_crawl(tmp_path, starts)
+    down = {"sites": {"a.localhost": {"proxy": "http://127.0.0.1:9"}}, "recrawl.give_up": 0, "frontier.retries": 0}
+    for runs in range(1, 6):
+        run = run_crawl(tmp_path, starts, down)
+        assert all(f"in {runs} revisit" in why(tmp_path, url) for url in pages)
+    assert any("recrawl.most_gone" in note for note in run.notes), "the guard holds"
+    web.log.clear()
+    run_crawl(tmp_path, starts)
+    assert not any("not reached" in why(tmp_path, url) for url in pages)
+    assert {count for url, count in asked(web).items() if url.startswith("a.")} == {1}
 
 
 def test_site_that_refuses_most_pages_is_kept(tmp_path: Path, web: SyntheticWeb, start: str) -> None:

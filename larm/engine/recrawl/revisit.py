@@ -10,6 +10,7 @@ where, and whether sitemaps are right; the pages that have most likely changed (
 comes when the river has run dry.
 """
 
+import functools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -25,7 +26,7 @@ from larm.model.cuts import may_be_whole
 from larm.model.document import Visit
 from larm.model.message import UNKNOWN, URLMessage, as_whole
 from larm.model.url import BadUrl, Url
-from larm.store.pages.failing import MOVED, Failing
+from larm.store.pages.failing import HOST_GIVEN_UP, MOVED, UNREACHED, Failing
 from larm.store.pages.page_row import PageRow
 from larm.store.pages.page_rows import PageRows, Written, generation_of, page_batches, written
 
@@ -93,10 +94,13 @@ class Recrawl:
         parse: Callable[[str], Url],
         *,
         wall: Callable[[], float] = lambda: 0.0,
+        is_given_up: Callable[[str], bool] = lambda _: False,
         state: Mapping[str, Any] | None = None,
     ) -> None:
         """``path``: the page book. ``starts`` come first, even if they were never stored. ``note`` takes lines for people.
         ``parse`` makes Urls from text. ``wall``: the time, as the page book has it.
+
+        ``is_given_up``: True for a host that does not answer.
 
         ``state``: what an earlier run of the revisit has `cut`; None: it begins now.
         """
@@ -106,6 +110,7 @@ class Recrawl:
         self._note = note
         self._parse = parse
         self._wall = wall
+        self._is_given_up = functools.cache(is_given_up)  # asked at the end
         self._now = wall()
         # replaced in a step of the gate
         if state is None:
@@ -239,18 +244,27 @@ class Recrawl:
         """Pages that are gone, or failing for too long; but of no host more than the share ``most_gone`` at once.
 
         A site that answers 404 to everything is more often broken than empty. A single page is always believed.
+
+        With them come, as failed, pages that were not requested because their host was given up.
         """
         pages: Counter[str] = Counter()
         lost: dict[str, list[Visit]] = {}
-        failing = 0
+        failing, unreached = 0, list[Visit]()
         with closing(PageRows(self._path)) as book:
-            for key, row in chain.from_iterable(page_batches(self._path)):
+            for each in chain.from_iterable(written(self._path)):
+                row = each.row
+                if row.left:
+                    continue
                 pages[row.host] += row.stored
-                if row.gone or (row.stored and row.failing is not None and self._is_over(row, row.failing, book)):
-                    url, status = row.message(key).url, row.gone or row.last.status
+                state = row.failing
+                if row.stored and not row.gone and not self._is_of_now(each) and self._is_given_up(row.host):
+                    state = (state or Failing(int(self._wall()), UNREACHED)).again(UNREACHED, self._begun.generation)
+                    unreached.append(Visit(page=row.access, url=row.message(each.key).url, failure=HOST_GIVEN_UP))
+                if row.gone or (row.stored and state is not None and self._is_over(row, state, book)):
+                    url, status = row.message(each.key).url, row.gone or row.last.status
                     lost.setdefault(row.host, []).append(Visit(page=url.access, url=url, status=status, gone=True))
                 else:
-                    failing += row.stored and row.failing is not None
+                    failing += row.stored and state is not None
         if failing:
             which = "1 page is" if failing == 1 else f"{failing:,} pages are"
             self._note(f"{which} still found, as it was, but not reached any more: 'larm report --changes' names it")
@@ -261,7 +275,7 @@ class Recrawl:
                     f"{host}: {len(visits)} of {pages[host]} pages are gone; none was forgotten, as that is more than "
                     f"recrawl.most_gone ({self._demand.most_gone:g}) allows at once"
                 )
-        return [visit for visits in lost.values() for visit in visits]
+        return [*unreached, *(visit for visits in lost.values() for visit in visits)]
 
     def _is_over(self, row: PageRow, failing: Failing, book: PageRows) -> bool:
         there = None

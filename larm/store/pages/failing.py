@@ -12,6 +12,8 @@ REMOVED, REFUSED, MOVED, UNREACHED = range(4)
 """Kinds of failure."""
 LEAST_RUNS = 5
 """Revisits in a row that a page must be unreached: some failures of one evening are no proof."""
+HOST_GIVEN_UP = "its host was given up, as it does not answer"
+"""Failure of a page that was not requested for this."""
 _OURS = ("set aside", "it was dropped")
 """How failures begin that say nothing of the page: larm could not read it, or a filter of the user's did not let it pass."""
 _BUSY = frozenset({408, 425, 429})

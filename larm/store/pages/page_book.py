@@ -218,10 +218,11 @@ def _row(visit: Visit, url: Url, now: int, before: PageRow | None, generation: i
         validators = _validator(headers, "etag"), _validator(headers, "last-modified")
         known = Known(*validators, digest(visit.body), visit.document.seen, visit.restricted, tag_of(headers))
         known = as_whole(known) if visit.document.unread else known
-    past = None
+    past, came = None, 0 if visit.document is None else now
     if before is not None:
-        same = abs(known.digest) == abs(before.known.digest) != 0 or known.text == before.known.text != 0
-        past = _past(before, now).seen(changed=not same)
+        same = abs(known.digest) == abs(before.known.digest) != 0
+        came = before.came if same and before.stored else came
+        past = _past(before, now).seen(changed=not (same or known.text == before.known.text != 0))
     if visit.document is not None and visit.document.lastmods is not None:
         past = msgspec.structs.replace(past or Past(now), sitemap=True)
     return PageRow(
@@ -242,6 +243,7 @@ def _row(visit: Visit, url: Url, now: int, before: PageRow | None, generation: i
         asks=_asked(visit.document) if visit.document is not None else "",
         first=generation if before is None else before.first,
         version=generation if visit.document is not None else 0,
+        came=came,
     )
 
 

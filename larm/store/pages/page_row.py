@@ -87,6 +87,8 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """None: the page came when it was last asked for, or nothing is stored of it."""
     left_at: int = 0
     """When it left the index, in seconds since 1970; 0: it did not."""
+    came: int = 0
+    """When the bytes that are stored came first, in seconds since 1970; 0: never, or not known."""
 
     @property
     def only_forbidden(self) -> bool:
@@ -97,11 +99,6 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     def only_moved(self) -> bool:
         """An address that was never more than a redirect that was followed: nothing is to be asked for again."""
         return bool(self.last.moved) and not (self.stored or self.gone or self.forgotten or self.last.why)
-
-    @property
-    def came(self) -> int:
-        """When what is stored came; where the last request failed, when it was last unchanged. 0: never, or not known."""
-        return (self.last.since if self.last.brought else 0) or self.fetched
 
     def is_current(self, now: float, longest: float) -> bool:
         """It need not be asked for, as its server says; who is believed for ``longest`` seconds after it came."""

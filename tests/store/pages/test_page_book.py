@@ -9,6 +9,7 @@ from larm.engine.recrawl.revisit import Demand, Recrawl
 from larm.model.document import Visit
 from larm.model.message import UNKNOWN
 from larm.model.url import URLNormalizer
+from larm.ops.changes import change_of
 from larm.parse.directives import of_header
 from larm.store.pages.page_book import PageBook
 from larm.store.pages.page_row import encode_row
@@ -128,7 +129,28 @@ def test_a_page_came_when_it_was_sent_and_not_when_it_was_unchanged(tmp_path: Pa
         found.append((row.came - begin, row.fetched - begin, row.last.since - begin))
         clock.advance(10.0)
     book.close()
-    assert found == [(0, 0, 0), (0, 10, 0), (0, 20, 0), (20, 20, 30), (40, 40, 40)]
+    assert found == [(0, 0, 0), (0, 10, 0), (0, 20, 0), (0, 20, 30), (40, 40, 40)]
+
+
+@pytest.mark.parametrize(
+    ("failure", "back"),
+    [(401, "304"), (401, "200"), (401, "sent again"), (0, "304"), (0, "200"), (0, "sent again"), (404, "sent again")],
+)
+def test_page_that_is_back_with_the_same_bytes_has_not_changed(tmp_path: Path, failure: int, back: str) -> None:
+    clock = FakeClock(1_000_000.0)
+    book = PageBook(tmp_path / "pages.db", clock)
+    book.open(None)
+    again = replace(page(ADDRESS, text="word"), revisited=True)
+    same = again if back == "sent again" else Visit(ADDRESS, url=url(ADDRESS), status=int(back))
+    failed = Visit(ADDRESS, url=url(ADDRESS), status=failure, failure="" if failure else "it was set aside")
+    for visit in (page(ADDRESS, text="word"), failed, same):
+        clock.advance(10.0)
+        book.store([visit])
+    book.commit()
+    book.close()
+    [(_, row)] = page_rows(tmp_path / "pages.db")
+    assert row.last.brought
+    assert change_of(row, int(clock.wall())) is None
 
 
 def recrawl(directory: Path) -> Recrawl:
