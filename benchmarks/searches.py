@@ -1,7 +1,7 @@
 """How long a search takes, in an index of many pages.
 
 ``python -m benchmarks.searches CRAWL ... [--pages 20000] [--mixed] [--index DIR]``. The pages are those of finished crawls
-(directories with ``index/``, such as `benchmarks.ranking` keeps), repeated under other addresses until there are enough; or,
+(directories with ``index/``), repeated under other addresses until there are enough; or,
 for a million, ``--mixed``: short ones of their sentences, with a new word or a slip in most, on hosts of very different size.
 ``--index`` keeps them, or uses those that were kept. Queries are pairs of words that stand next to each other in some page, and
 fives, pairs of words from anywhere, pairs of the commonest words, with and without facets, misspelt words, and beginnings as

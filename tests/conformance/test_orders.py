@@ -1,10 +1,10 @@
-"""Orders of a crawl on 4,604 articles of Wikipedia: how much of all PageRank came early. A larger web is in the benchmark."""
+"""Orders of a crawl on 4,604 articles of Wikipedia: how much of all PageRank came early."""
 
 from __future__ import annotations
 
 import pytest
 
-from benchmarks.orders import MOMENTS, crawl, good_seeds, wikispeedia
+from tests.conformance.orders import MOMENTS, crawl, good_seeds, wikispeedia
 from tests.shared_data import shared
 
 

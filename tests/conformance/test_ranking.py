@@ -1,7 +1,6 @@
 """Collections with judgements: larm must rank at least as well as plain BM25 with stems does, in every language.
 
-Bars are a little below what was measured, and not below plain BM25; `benchmarks/ranking.py` has the whole table, and what each
-part of the ranking is worth.
+Bars are a little below what was measured, and not below plain BM25.
 """
 
 from __future__ import annotations

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from fastwarc.warc import ArchiveIterator, response
 
-from benchmarks.memory import crawl_of, watch
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import rows
+from tests.support.memory import crawl_of, watch
 
 MB, GIGABYTE = 1_000_000, 1_000_000_000
 LINE = b"a line of a long, long log\n" * 37_037  # a megabyte

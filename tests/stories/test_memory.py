@@ -11,10 +11,10 @@ from time import process_time
 
 import pytest
 
-from benchmarks.memory import GOOD, Seen, build, crawl_of, watch
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import run_crawl, stored
 from tests.stories.processes import larm_says
+from tests.support.memory import GOOD, Seen, build, crawl_of, watch
 
 MB = 1_000_000
 

@@ -16,7 +16,6 @@ from typing import Any, cast
 
 import pytest
 
-from benchmarks import heavy
 from larm.config import Processing
 from larm.engine.reading_pool import BATCH, MUCH, PAGE, WAITING, WINDOW, Ended, ReadingPool
 from larm.kit.processes.helper_process import HelperProcess
@@ -32,6 +31,7 @@ from larm.parse.triage import LARGE, Triage
 from larm.testing.clock import FakeClock
 from tests.parse.reading.poisoned_child import HANG
 from tests.parse.reading.test_page_reader import page, terms
+from tests.support import heavy_bodies as heavy
 
 DONE = Document("text/html")
 ROOM = WAITING // PAGE

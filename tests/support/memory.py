@@ -1,15 +1,7 @@
-"""Memory: a crawl of 300 good pages beside bodies that cost who reads them much.
-
-``python -m benchmarks.memory [--bad NAME ...] [--kill MB] [-s KEY=VALUE ...]``. Prints the most memory that the crawl's own
-process, and all its processes together, ever had (proportional set size, looked at every 10 ms), and the processor time that
-the bad bodies cost beside the same crawl without them. ``--kill``: a watchdog ends the crawl at so many MB, and it is run again
-until it ends by itself.
-"""
+"""Memory of a crawl of 300 good pages beside heavy bodies: proportional set sizes, read every 10 ms."""
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
 import signal
 import subprocess
@@ -20,9 +12,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Final, NamedTuple
 
-from benchmarks import heavy
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
+from tests.support import heavy_bodies as heavy
 
 GOOD: Final = 300
 DRIPS: Final = 16
@@ -120,34 +112,3 @@ def crawl_of(directory: str, starts: Sequence[str], settings: Sequence[str]) -> 
     own = [no_traps, "frontier.delay=0", "frontier.per_host=4", "fetch.ip='4'", "agent.contact=mailto:x@example.org", *settings]
     flags = [word for start in starts for word in ("-start", start)]
     return ["crawl", "--dir", directory, *flags, *[word for setting in own for word in ("-s", setting)]]
-
-
-def main() -> None:
-    """The table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--bad", nargs="*", choices=list(BAD), default=list(BAD))
-    parser.add_argument("--kill", type=int, metavar="MB")
-    parser.add_argument("-s", action="append", default=[], metavar="KEY=VALUE")
-    given = parser.parse_args()
-    with SyntheticWeb() as web:
-        starts = build(web, given.bad)
-        with tempfile.TemporaryDirectory() as folder:
-            plain = watch(crawl_of(folder, starts[:1], given.s), None)
-        print(f"good pages alone: {plain.wall:.1f} s, {plain.cpu:.1f} s of CPU, main {plain.main / 1e6:.0f} MB")
-        with tempfile.TemporaryDirectory() as folder:
-            run = 0
-            while True:
-                run += 1
-                seen = watch(crawl_of(folder, starts, given.s), given.kill and given.kill * 1_000_000)
-                state = f"status {seen.status}{' (killed)' * seen.killed}, {seen.wall:.1f} s"
-                sizes = f"main {seen.main / 1e6:.0f} MB, together {seen.together / 1e6:.0f} MB"
-                print(f"run {run}: {state}, {sizes}, {seen.cpu - plain.cpu:.1f} s of CPU for the bad ones")
-                if not seen.killed:
-                    break
-            print(seen.said)
-            stats = json.loads((Path(folder) / "stats.json").read_text(encoding="utf-8"))["stats"]
-            print({name: value for name, value in stats.items() if "count" in name or "aside" in name})
-
-
-if __name__ == "__main__":
-    main()

@@ -1,26 +1,15 @@
-"""Orders of a crawl, compared: how much of the web's PageRank has been fetched after a tenth, a quarter, half of the pages.
-
-``python -m benchmarks.orders FOLDER [--seeds 3]``, where FOLDER holds ``webgraph-cnr2000`` (LAW: a crawl of 325,557 pages) and
-``webgraph-wikispeedia`` (4,604 articles of Wikipedia). The orders are those of the frontier, with its queues on the disk; a
-page is fetched when it is taken, one at a time, on one host. ``opic, exact`` is the algorithm of the textbook, in memory.
-"""
+"""Orders of a crawl, compared: a page is fetched when it is taken, one at a time, on one host, with queues on the disk."""
 
 from __future__ import annotations
 
-import argparse
-import heapq
 import lzma
 import random
 import tempfile
-import time
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
-
-import numpy as np
 
 from larm.config import Frontier as Settings
 from larm.frontier.banded_queue import BandedQueue
@@ -42,7 +31,6 @@ from larm.seams import CrawlOrder
 from larm.store.graph import GraphStorage
 from larm.testing.clock import FakeClock
 
-ORDERS = ("breadth-first", "opic", "opic, exact", "host-budget", "pagerank")
 MOMENTS = (0.1, 0.25, 0.5)
 SPEED = 100.0
 """Pages a second of the crawl that is played: so often does a graph storage commit."""
@@ -54,37 +42,6 @@ class Web(NamedTuple):
     name: str
     links: list[list[int]]
     rank: list[float]
-
-
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--orders", nargs="*", default=ORDERS)
-    arguments = parser.parse_args()
-    print(f"{'web':14}{'order':16}" + "".join(f"{moment:>8.0%}" for moment in MOMENTS) + f"{'us/page':>10}")
-    for web in (wikispeedia(arguments.folder), cnr(arguments.folder)):
-        seeds = good_seeds(web, arguments.seeds)
-        for order in arguments.orders:
-            shares, seconds, pages = np.zeros(len(MOMENTS)), 0.0, 0
-            for seed in seeds:
-                began = time.perf_counter()
-                fetched = list(crawl(web, order, seed))
-                seconds += time.perf_counter() - began
-                pages += len(fetched)
-                got = np.cumsum([web.rank[page] for page in fetched])
-                shares += [got[int(len(got) * moment) - 1] / got[-1] for moment in MOMENTS]
-            row = "".join(f"{share:8.3f}" for share in shares / len(seeds))
-            print(f"{web.name:14}{order:16}{row}{seconds / pages * 1e6:10.1f}", flush=True)
-
-
-def cnr(folder: Path) -> Web:
-    """The crawl of Italy's research council, with its exact PageRank."""
-    graph = np.load(folder / "webgraph-cnr2000" / "graph.npz")
-    starts, targets = graph["indptr"].tolist(), graph["indices"].tolist()
-    links = [targets[begin:end] for begin, end in pairwise(starts)]
-    return Web("cnr-2000", links, np.load(folder / "webgraph-cnr2000" / "pagerank085.npz")["pagerank"].tolist())
 
 
 def wikispeedia(folder: Path) -> Web:
@@ -129,9 +86,6 @@ def good_seeds(web: Web, count: int) -> list[int]:
 def crawl(web: Web, order: str, seed: int) -> Iterator[int]:
     """Numbers of the pages, as they are fetched."""
     with tempfile.TemporaryDirectory() as folder:
-        if order == "opic, exact":
-            yield from _exact(web, seed)
-            return
         clock, store = FakeClock(), BlockStore(Path(folder) / "queues")
         graph = GraphStorage(Path(folder), clock) if order == "pagerank" else None
         try:
@@ -148,24 +102,6 @@ def _order(name: str, folder: Path, clock: FakeClock) -> CrawlOrder | None:
         "pagerank": lambda: PageRankOrder(lambda: open_graph(folder / "graph"), clock),
     }
     return orders[name]()
-
-
-def _exact(web: Web, seed: int) -> Iterator[int]:
-    """OPIC to the letter, but that no page is fetched twice."""
-    cash, fetched = [0.0] * len(web.links), set()
-    cash[seed] = 1.0
-    heap = [(-1.0, seed)]
-    while heap:
-        got, page = heapq.heappop(heap)
-        if page in fetched or -got != cash[page]:
-            continue
-        fetched.add(page)
-        yield page
-        links = web.links[page]
-        for target in links:
-            cash[target] += cash[page] / len(links)
-            if target not in fetched:
-                heapq.heappush(heap, (-cash[target], target))
 
 
 class _Player:
@@ -222,7 +158,3 @@ class _Player:
         if url is None:
             url = self._urls[number] = self._parse(f"http://web.test/{number}")
         return url
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""Heavy bodies: small or slow answers that cost who reads them much memory. Built by tests and by ``benchmarks.memory``."""
+"""Heavy bodies: small or slow answers that cost their reader much memory."""
 
 from __future__ import annotations
 
