@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from larm.building.named_parts import robots_first
-from larm.building.scoping import Scope
+from larm.building.scoping import Scope, start_type
 from larm.config import Config
 from larm.engine.probe import pages_of
 from larm.filters.scope import ScopeFilter
@@ -48,7 +48,7 @@ def mission_of(settings: Config, normalizer: URLNormalizer, header: Header | Non
     accesses = sorted({url.access for url in urls} | set(header.start_urls if header else ()))
     most = settings.crawl.max_depth or 0
     used = {normalizer.parse(seed.url).access: most - seed.depth for seed in settings.crawl.seeds if seed.depth is not None}
-    starts = [URLMessage(url, depth=used.get(url.access, 0)) for url in urls]
+    starts = [URLMessage(url, link_type=start_type(url, settings), depth=used.get(url.access, 0)) for url in urls]
     if header is None:
         return Mission(urls, starts, {url.host for url in urls}, again=False, start_urls=accesses)
     starts = [start for start in starts if start.url.access not in header.start_urls]

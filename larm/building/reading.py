@@ -34,7 +34,7 @@ def reading_of(  # noqa: PLR0917
     first = [] if ahead is None else [ahead]
     others = [new_reader(settings.processing) for _ in range(readers_of(settings.processing) - len(first))]
     pool = ReadingPool(
-        triage=Triage(settings.processing, settings.fetch.page_size),
+        triage=Triage(settings.processing, settings.fetch.page_size, terms.rules),
         mouth=mouth,
         queues=queues,
         fetchers=fetchers,

@@ -1,5 +1,6 @@
 """The scope of a crawl, made of its settings and of what earlier runs were given. Called by the wiring, and by enquiries."""
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -12,10 +13,12 @@ from larm.crawldir.state import last_header
 from larm.errors import StorageError
 from larm.filters.scope import ScopeFilter, StartScope
 from larm.frontier.checkpoint import Header
+from larm.model.message import BY_ROBOTS, ORDINARY, SITEMAP
 from larm.model.region import Globs, Reach, Region, host_region, region_of
 from larm.model.url import BadUrl, Url, URLNormalizer
 
 Scope = ScopeFilter | StartScope
+_SITEMAP = re.compile(r"sitemap|\.xml(?:\.gz)?$", re.IGNORECASE)
 
 
 def scope_of(
@@ -46,6 +49,15 @@ def scope_of(
 def wants_sitemaps(settings: Config) -> bool:
     """Return True if sitemaps are fetched wherever they are. With a greatest depth they would bring every page near."""
     return settings.robots.sitemaps and settings.crawl.max_depth is None
+
+
+def start_type(url: Url, settings: Config) -> int:
+    """Return the link type of a start URL. One whose name is that of a sitemap passes an expression: it names pages in scope.
+
+    What comes shows whether it is one (`larm.engine.landing`).
+    """
+    sitemap = settings.crawl.restrict_to and wants_sitemaps(settings) and _SITEMAP.search(url.path_query)
+    return SITEMAP | BY_ROBOTS if sitemap else ORDINARY
 
 
 def as_before(settings: Config, header: Header | None) -> Config:

@@ -19,7 +19,7 @@ from larm.frontier.traps.told import left_at
 from larm.kit.counted import counted
 from larm.kit.disk.caching_queue import QueueState
 from larm.model.file_url import FILES
-from larm.model.message import URLMessage
+from larm.model.message import ORDINARY, URLMessage
 from larm.model.url import Url
 from larm.seams import Filter
 
@@ -27,9 +27,9 @@ Row = tuple[str, str]
 """Topic and sentence."""
 
 
-def refusals_of(url: Url, filters: Sequence[Filter]) -> list[tuple[str, str | None]]:
+def refusals_of(url: Url, filters: Sequence[Filter], link_type: int = ORDINARY) -> list[tuple[str, str | None]]:
     """What each filter says of it: its name, and why it would not let it pass; None: it would."""
-    message = URLMessage(url)
+    message = URLMessage(url, link_type=link_type)
     return [(part.name, verdict(part, message)) for part in filters]
 
 

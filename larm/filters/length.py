@@ -12,6 +12,7 @@ class LengthFilter(MessageFilter):
     """Drops a message whose whole access URL is longer than ``maximum`` characters.
 
     Files pass: nobody makes up endless names of them, and one in another alphabet is three to nine times as long when escaped.
+    Sitemaps pass, as they only name URLs that are judged themselves.
     """
 
     name = "length"
@@ -24,6 +25,6 @@ class LengthFilter(MessageFilter):
     def judge(self, message: URLMessage) -> str | None:
         """See `MessageFilter`."""
         length = len(message.url.access)
-        if length <= self._maximum or message.url.host == FILES:
+        if length <= self._maximum or message.url.host == FILES or message.is_sitemap:
             return None
         return f"{length} characters, filters.length.max is {self._maximum}"

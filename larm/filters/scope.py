@@ -10,7 +10,7 @@ import msgspec
 from larm.errors import ConfigError
 from larm.kit.counted import counted
 from larm.kit.expression import Expression, TooSlow
-from larm.model.message import REDIRECT, SITEMAP, URLMessage, host_in
+from larm.model.message import REDIRECT, SITEMAP, START, URLMessage, host_in
 from larm.model.region import Globs, Reach, Region, region_of
 from larm.model.spellings import names
 from larm.model.url import Url
@@ -74,7 +74,7 @@ class SitemapPass:
         if message.link_type & SITEMAP != self._type:  # as all others, and a call takes its time
             return False
         source = host_in(message.referrer)
-        if message.url.host == source or message.known is not None:
+        if message.url.host == source or message.known is not None or message.referrer == START:
             return True
         if len(self._elsewhere) >= _KEPT:
             self._elsewhere.clear()

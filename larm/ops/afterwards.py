@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from larm.building.named_parts import FilterParts, filters, own_filters
 from larm.building.readers import Processors, memory_budget, normalizer_of
-from larm.building.scoping import as_before, current_scope, scope_of
+from larm.building.scoping import as_before, current_scope, scope_of, start_type
 from larm.building.start_folders import called, file_rules
 from larm.cluster.roster import agent_of, place_of, read_roster
 from larm.config import Config
@@ -186,7 +186,8 @@ def judge_urls(settings: Config, directory: Path, texts: Sequence[str]) -> list[
         except BadUrl as error:
             judged.append((without_credentials(text), str(error)))
             continue
-        refusals = [f"{name}: {reason}" for name, reason in refusals_of(url, chain) if reason is not None]
+        kind = start_type(url, settings) if text in settings.crawl.start else ORDINARY
+        refusals = [f"{name}: {reason}" for name, reason in refusals_of(url, chain, kind) if reason is not None]
         judged.append((url.access, refusals[0] if refusals else ""))
     return judged
 

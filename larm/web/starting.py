@@ -17,7 +17,7 @@ from larm.building.own_parts import import_beside
 from larm.building.wiring import check
 from larm.config import CONFIG_FILE, load
 from larm.crawldir.control_socket import socket_of
-from larm.errors import StorageError, UsageError
+from larm.errors import Mistakes, StorageError, UsageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failure, disk_failures
 from larm.kit.disk.files import is_there
@@ -57,12 +57,12 @@ class Starting:
             raise UsageError("a new crawl needs a place: larm serve --root FOLDER")
         if not _NAME.fullmatch(name):
             raise UsageError("a name has letters, digits, '.', '_' and '-', at most 64, and begins with a letter or digit")
-        settings = _settings(fields)
-        directory = self._root / name
-        config = load(None, (), settings, also=lambda config: check(config, directory, tried=True))
-        if not config.crawl.start:
-            raise UsageError("a crawl needs an address to start from")
-        check(config, directory, tried=True)
+        directory, mistakes = self._root / name, Mistakes()
+        settings = _settings(fields, mistakes)
+        with mistakes.noted():
+            config = load(None, (), settings, also=lambda config: check(config, directory, tried=True))
+            check(config, directory, tried=True)
+        mistakes.refuse()
         try:
             directory.mkdir()
         except FileExistsError as error:
@@ -119,24 +119,26 @@ def _await_start(child: subprocess.Popen[bytes], directory: Path, begin: int) ->
         return
 
 
-def _settings(fields: Mapping[str, str]) -> dict[str, object]:
-    """Dotted keys and values; empty fields are left to their defaults. Raises UsageError."""
+def _settings(fields: Mapping[str, str], mistakes: Mistakes) -> dict[str, object]:
+    """Return dotted keys and values; empty fields are left to their defaults."""
     found: dict[str, object] = {}
     for name, key in FIELDS.items():
         text = fields.get(name, "").strip()
-        if name == "start" and text:
-            found[key] = text.split()
+        if name == "start":
+            if not text:
+                mistakes.lines.append("a crawl needs an address to start from")
+            elif all(url.lower().startswith(("http://", "https://")) for url in text.split()):
+                found[key] = text.split()
+            else:
+                mistakes.lines.append("a start address begins with http:// or https://")
+        elif text and name in {"max_pages", "max_depth"}:
+            if text.isascii() and text.isdecimal() and len(text) < 16:
+                found[key] = int(text)
+            else:
+                mistakes.lines.append(f"{name}: expected a number")
         elif text:
-            found[key] = _number(name, text) if name in {"max_pages", "max_depth"} else text
-    if any(not url.lower().startswith(("http://", "https://")) for url in fields.get("start", "").split()):
-        raise UsageError("a start address begins with http:// or https://")
+            found[key] = text
     return found
-
-
-def _number(name: str, text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) < 16):
-        raise UsageError(f"{name}: expected a number")
-    return int(text)
 
 
 def _tree(settings: Mapping[str, object]) -> dict[str, dict[str, object]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import larm.filters.scope
+from larm import cli
 from larm.ops.afterwards import explain_url
 from larm.ops.left_out import left_out
 from larm.ops.observers import build_crawl
@@ -90,6 +91,34 @@ def test_sitemap_out_of_scope_brings_pages_in_scope(
         assert indexed(tmp_path) == once(start, pages[0], *(web.url("a.localhost", page) for page in found))
         assert {f"a.localhost{path}" for path in kinds} <= set(asked(web))
         assert {"a.localhost/blog/", "b.localhost/page"}.isdisjoint(asked(web))
+
+
+def test_start_sitemap_out_of_scope_brings_pages_in_scope(
+    tmp_path: Path, web: SyntheticWeb, start: str, pages: list[str]
+) -> None:
+    """What has the name of a sitemap and is none is not stored."""
+    site = web.host("a.localhost")
+    site.robots("User-agent: *")
+    site.page("/sitemap", "Sitemap", "Words of an overview.", links=["/blog/"])
+    put(site, "/sm.xml", index(web.url("b.localhost", "/child.xml")))
+    put(web.host("b.localhost"), "/child.xml", urlset(*pages))
+    starts = [web.url("a.localhost", "/sm.xml"), web.url("a.localhost", "/sitemap")]
+    scope = ["-s", f"crawl.start=[{starts[0]}]", "-s", f"crawl.restrict_to='{DOCS}'"]
+    assert cli.run(["check", "--dir", str(tmp_path / "new"), *scope]) == 0
+    run_crawl(tmp_path, starts, {"crawl.restrict_to": DOCS})
+    assert set(indexed(tmp_path)) == {pages[0]}
+    assert asked(web) == once("a.localhost/sm.xml", "b.localhost/child.xml", "a.localhost/sitemap", "a.localhost/docs/hidden")
+
+
+def test_sitemap_longer_than_the_limit_of_urls_is_fetched(
+    tmp_path: Path, web: SyntheticWeb, start: str, pages: list[str]
+) -> None:
+    path = "/" + "m" * 300 + ".xml"
+    web.host("a.localhost").robots(f"Sitemap: {web.url('a.localhost', path)}")
+    put(web.host("a.localhost"), path, urlset(pages[0], f"{pages[0]}/{'x' * 300}"))
+    run_crawl(tmp_path, start, {"filters.length.max": 200})
+    assert set(indexed(tmp_path)) == {start, pages[0]}
+    assert asked(web)[f"a.localhost{path}"] == 1
 
 
 def test_sitemap_index_on_another_host_obeys_its_robots_txt_and_brings_no_page_of_it(

@@ -144,6 +144,16 @@ def test_what_is_wrong_in_the_form(start: Start, tmp_path: Path, fields: dict[st
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
 
 
+def test_form_with_several_mistakes_names_them_all(start: Start, tmp_path: Path) -> None:
+    fields = {"start": "/etc", "max_pages": "many", "max_depth": "-1", "max_time": "soon", "restrict_to": "("}
+    with signed_in(start(root=tmp_path)) as owner:
+        answer = owner.post("/start", data=form(**fields))
+    assert answer.status_code == 400
+    for said in ("begins with http", "max_pages: expected a number", "max_depth: expected a number", "duration", "restrict_to"):
+        assert said in answer.text
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_crawl_that_can_not_begin_says_why(start: Start, tmp_path: Path) -> None:
     """What ``larm crawl`` would say there."""
     (tmp_path / "empty").mkdir()

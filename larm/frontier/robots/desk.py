@@ -21,7 +21,7 @@ from larm.frontier.robots.rules import RobotsRules
 from larm.frontier.turns import Turns
 from larm.kit.threads.tally import Tally
 from larm.model.file_url import FILES
-from larm.model.message import ORDINARY, SITEMAP, URLMessage
+from larm.model.message import ORDINARY, SITEMAP, START, URLMessage
 from larm.model.spellings import longer, shorter
 from larm.model.url import Url
 from larm.seams import Clock, Drop
@@ -203,7 +203,7 @@ class RobotsDesk:
         if origin is None or not origin.loading:
             host.robots[scheme] = msgspec.structs.replace(origin or OriginRobots(), expires=0.0, loading=True)
             address = robots_url(message.url)
-            foreign = message.is_sitemap and message.referrer != address.access
+            foreign = message.is_sitemap and message.referrer not in {address.access, START}
             host.robots_tasks.append(URLMessage(address, address.access, SITEMAP if foreign else ORDINARY))
         return None
 
