@@ -115,10 +115,10 @@ def frontier_of(  # noqa: PLR0917
     coming = moves_state_of(header.parts if header else {}).away
     away = AwayHosts(state.store, settings.frontier.host_block, shared.tally, coming)
     own = own_filters(settings)
-    parts = FilterParts(scope, state.seen, desk, traps, folders, forgotten, owner, copies, spellings)
-    stages = _with_away(filters(settings, parts, own), away)
+    mail = MailFilter(book, turns, shared.tally) if order is None else None  # an order must see all URLs of a host at once
+    parts = FilterParts(scope, state.seen, desk, traps, folders, forgotten, owner, copies, spellings, away, mail)
     chain = FilterChain(
-        stages if order is not None else with_mail(stages, MailFilter(book, turns, shared.tally)),
+        filters(settings, parts, own),
         _open_filter_log(settings, logs, shared.clock),
         shared.counters.add,
         watch.dropped,
@@ -189,22 +189,6 @@ def standing_of(ground: Ground, frontier: Frontier) -> Standing | None:
     """At the end, for the next run."""
     waiting = ground.shared.tally.value - len(frontier.incoming) - len(frontier.away)
     return resumption.standing_of(frontier.turns, frontier.guard, frontier.rules, waiting)
-
-
-def _with_away(chain: Sequence[Filter], away: AwayHosts) -> Sequence[Filter]:
-    """In front of who remembers what has come."""
-    place = next((number for number, part in enumerate(chain) if isinstance(part, VisitedFilter)), len(chain))
-    return [*chain[:place], away, *chain[place:]]
-
-
-def with_mail(chain: Sequence[Filter], mail: MailFilter) -> Sequence[Filter]:
-    """In front of robots.txt, if who remembers what has come stands before that; where it is not obeyed there is no mail.
-
-    Not where the crawl has an order: the best of a host would wait for its turn with the others.
-    """
-    names = [part.name for part in chain]
-    place = names.index(RobotsDesk.name) if RobotsDesk.name in names else 0
-    return [*chain[:place], mail, *chain[place:]] if VisitedFilter.name in names[:place] else chain
 
 
 def _incoming(settings: Config, state: State) -> CachingQueue[URLMessage]:

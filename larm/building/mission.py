@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from larm.building.named_parts import robots_first
 from larm.building.scoping import Scope, start_type
 from larm.config import Config
 from larm.engine.probe import pages_of
+from larm.filters.order import robots_first
 from larm.filters.scope import ScopeFilter
 from larm.filters.visited import VisitedFilter
 from larm.frontier.checkpoint import Header

@@ -24,10 +24,10 @@ from larm.filters.files import FilesFilter
 from larm.filters.forgotten import ForgottenFilter
 from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
+from larm.filters.order import full_order
 from larm.filters.scope import ScopeFilter
 from larm.filters.spellings import Spellings
 from larm.filters.visited import VisitedFilter
-from larm.frontier.robots.desk import RobotsDesk
 from larm.frontier.traps.desk import TrapDesk
 from larm.kit.clock import SystemClock
 from larm.kit.disk.seal import NO_SEAL, Seal
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 class FilterParts(msgspec.Struct, frozen=True):
-    """What built-in filters need beside their settings."""
+    """Filters that are also other parts of a crawl, and what built-in filters need beside their settings."""
 
     scope: Filter
     seen: DiskSeenSet
@@ -57,10 +57,12 @@ class FilterParts(msgspec.Struct, frozen=True):
     """None: no start URL is a file."""
     forgotten: ForgottenPages = ForgottenPages()
     owner: Filter | None = None
-    """Of a crawl by several agents."""
+    """Only in a crawl by several agents."""
     copies: Filter | None = None
-    """The same, where pages that others have are not fetched."""
+    """Only where such a crawl does not fetch pages that other agents have."""
     spellings: Spellings | None = None
+    away: Filter | None = None
+    mail: Filter | None = None
 
 
 class StorageParts(msgspec.Struct, frozen=True):
@@ -114,26 +116,14 @@ def own_filters(settings: Config) -> dict[str, Filter]:
 
 
 def filters(settings: Config, parts: FilterParts, own: Mapping[str, Filter]) -> Sequence[Filter]:
-    """The chain, in its order; but the scope is asked before a host is asked for its robots.txt. ``own``: `own_filters`."""
-    left_out = {"robots": not settings.robots.obey, "files": parts.files is None}
-    order = [name for name in settings.filters.order if not left_out.get(name)]
-    if robots_first(order):
-        order.remove(ScopeFilter.name)
-        order.insert(order.index(RobotsDesk.name), ScopeFilter.name)
-    chain = [own[name] if name in own else _FILTERS[name](settings.filters, parts) for name in order]
-    if parts.owner is not None:  # before all that know only our own hosts
-        knowing = [place for place, name in enumerate(order) if name in (VisitedFilter.name, RobotsDesk.name, TrapDesk.name)]
-        chain.insert(knowing[0] if knowing else len(chain), parts.owner)
-    if parts.copies is not None:
-        names = [each.name for each in chain]
-        chain.insert(names.index(VisitedFilter.name) + 1 if VisitedFilter.name in names else len(names), parts.copies)
-    return [ForgottenFilter(parts.forgotten), *chain] if parts.forgotten else chain
-
-
-def robots_first(order: Sequence[str]) -> bool:
-    """Whether hosts outside of the scope would be asked for their robots.txt."""
-    names = [name for name in order if name in (RobotsDesk.name, ScopeFilter.name)]
-    return names == [RobotsDesk.name, ScopeFilter.name]
+    """Return the chain, in its order (`larm.filters.order`). ``own``: `own_filters`."""
+    placed = {"owner": parts.owner, "away": parts.away, "copies": parts.copies, "mail": parts.mail}
+    if parts.forgotten:
+        placed["forgotten"] = ForgottenFilter(parts.forgotten)
+    there = {name: part for name, part in {**placed, **own}.items() if part is not None}
+    optional = {"robots": settings.robots.obey, "files": parts.files is not None}
+    order = full_order(settings.filters.order, {*there, *(name for name, present in optional.items() if present)})
+    return [there[name] if name in there else _FILTERS[name](settings.filters, parts) for name in order]
 
 
 def storages(settings: Config, directory: Path, parts: StorageParts = _NONE) -> Sequence[Storage]:

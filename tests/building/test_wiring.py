@@ -348,12 +348,11 @@ def test_explain_asks_for_a_url_and_a_crawl(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_explain_of_a_crawl_that_has_not_begun(build: Builder) -> None:
+def test_explain_refuses_a_crawl_that_never_saved(build: Builder) -> None:
     build()
     build.close()
-    found = dict(explain_url(Config(), build.directory, "http://a.localhost:1/").rows)
-    assert found["host state"] == "never seen by this crawl"
-    assert found["filter visited"] == "passes"
+    with pytest.raises(UsageError, match="before it saved"):
+        explain_url(Config(), build.directory, "http://a.localhost:1/")
 
 
 def test_helpers_end_where_there_is_no_crawl(tmp_path: Path) -> None:
