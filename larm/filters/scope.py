@@ -142,6 +142,7 @@ class ScopeFilter:
     def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:
         """See `larm.seams.Filter`."""
         refusal, admits = self.refusal, self.sitemaps.admits
+        self._expression.prepare([each.url.normalised for each in batch])
         whys = [refusal(each.url.normalised, each.url.spelled) for each in batch]
         verdicts = ["" if why and admits(each) else why for each, why in zip(batch, whys, strict=True)]
         if not any(verdicts):

@@ -6,12 +6,14 @@ Made by `larm.filters.scope`. Thread-safe. No match takes longer than `LIMIT`, a
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 LIMIT = 0.1
 """Seconds that the first match may take."""
 _SLOW_ONES = 40
 """Number of limits that all slow matches share: each leaves less to the next ones."""
+_TOGETHER = 0.00002
+"""Seconds for each string of a batch, which together have one limit: two thirds of the cost of a match are its limit."""
 _LEAST = 0.0002
 """Seconds that a match may always take: 12,000 hostile URLs take 7 s."""
 _SHORT = 500
@@ -30,6 +32,8 @@ _FOREIGN = re.compile(
 """What `regex` has not. A brace that begins no count is a character, and no fuzzy matching."""
 _PART = re.compile(r"\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*+\]|\(\?:?|\)?(?:[*+?]|\{[\d,]+\})[?+]?|.", re.DOTALL)
 """Parts of an expression; a quantifier is one part with the parenthesis that it stands behind."""
+_BEYOND = re.compile(r"\\[^\W_dw]|\[:|[\0-\x1f]")
+"""Escapes but for digits and words, named classes, control characters: these may stand for a line end or its neighbours."""
 
 
 class TooSlow(Exception):  # noqa: N818 - not an error of larm's
@@ -40,6 +44,7 @@ class Expression:
     """Python's syntax and, of Perl's, ``\\Q..\\E``, ``\\x{61}``, ``(?<n>..)``, ``\\k<n>``, ``\\p{L}``, ``[:alpha:]``, ``\\z``.
 
     Most expressions are plain: no short string takes them long. These are matched without a limit, in a fifth of the time.
+    Of others a batch shares one limit (`prepare`): a string costs 1.6 us more than by `re`, in place of 4 to 7.
     """
 
     def __init__(self, text: str) -> None:
@@ -57,9 +62,26 @@ class Expression:
         except (re.error, regex.error, RecursionError, OverflowError) as error:
             raise ValueError(str(error)) from error
         self._plain = (quick or self._bounded).fullmatch if plain else None
+        lines = "" if plain else _by_line(self._text)
+        self._lines = regex.compile(f"^(?:{lines})$", re.IGNORECASE | re.MULTILINE) if lines else None
+        # replaced by the thread that calls `prepare`
+        self._ready: dict[str, bool] = {}
         self._spent = 0.0  # seconds that slow matches took; single operations, on any thread
         self.slow: dict[str, None] = {}
         """Strings on which a match was stopped, in their order."""
+
+    def prepare(self, strings: Sequence[str]) -> None:
+        """Match a batch in one go, for calls of `matches` that follow. What takes long is left to these. One thread."""
+        if self._lines is None:
+            return
+        new = dict.fromkeys(strings, False)
+        text, limit = "\n".join(new), _LEAST + _TOGETHER * len(new)
+        apart = text.count("\n") < len(new) and self.slow.keys().isdisjoint(new)
+        try:
+            new |= dict.fromkeys(self._lines.findall(text, timeout=limit, concurrent=True), True)
+        except TimeoutError:
+            apart = False
+        self._ready = new if apart else {}
 
     def matches(self, string: str, *, least: bool = False) -> bool:
         """Return True if the expression matches the whole string, whatever its case. Raises TooSlow.
@@ -68,6 +90,8 @@ class Expression:
         """
         if self._plain is not None and len(string) <= _SHORT:
             return self._plain(string) is not None
+        if (ready := self._ready.get(string)) is not None:
+            return ready
         if string not in self.slow:
             limit = _LEAST if least else max(_LEAST, LIMIT - self._spent / _SLOW_ONES)
             start = time.perf_counter()
@@ -118,6 +142,16 @@ def _is_plain(text: str) -> bool:
         repeats += part[0] in "*+" or (part[0] == "{" and "," in part)
         choices += part[0] in "?|" or part[:2] == ")?"
     return repeats <= 2 and choices <= 4
+
+
+def _by_line(text: str) -> str:
+    """Return the expression as one that matches no line end, and captures nothing; empty: it may see other lines."""
+    found = []
+    for part in _PART.findall(text):
+        if part[0] in "^$" or part == "(?" or part.startswith(("[^]", "[^-")) or _BEYOND.search(part):
+            return ""
+        found.append("(?:" if part == "(" else f"[^\\n{part[2:]}" if part.startswith("[^") else part)
+    return "".join(found)
 
 
 def _rests(text: str) -> Iterator[str]:

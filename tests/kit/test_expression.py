@@ -102,6 +102,69 @@ def test_syntax_of_perl_means_what_perl_means(text: str, inside: str, outside: s
     assert not expression.matches(outside)
 
 
+LINES = [
+    r"https?://([^/]+\.)*a\.org/.*",
+    r"(?:http|https)://(a|b|c)\.org/(\w+/?)*\.html",
+    r"(.*\n)*.*x",
+    r"([^-]+/)*[^]]*x",
+    r"((?!x)[^/]|/)*y",
+    r"(\s|\S)*x|(\W)+",
+    r"(^http|y)+.*$",
+    r"(a|b)\1.*",
+    r"([[:alpha:]]|[:/.])+",
+    r"(a|ab)(c|bcd)?(d*)*",
+    r"([^a]|a)*",
+    r"(a|aa)+b",
+]
+
+
+@pytest.mark.parametrize("text", LINES)
+def test_batch_is_matched_as_each_string_alone(text: str) -> None:
+    strings = [
+        "http://a.org/x",
+        "http://b.a.org/y",
+        "https://c.org/d/e.html",
+        "HTTP://A.org/",
+        "x",
+        "y",
+        "",
+        "abcd",
+        "aab",
+        "]x",
+    ]
+    strings += ["a" * 60 + "b!", "http://a.org/\nx", "bb/-/", "xy", "::..", "http://" + "a." * 40 + "org/"]
+    apart, together = Expression(text), Expression(text)
+    for batch in (strings, strings[:10], strings[:1], []):
+        together.prepare(batch)
+        assert [_answer(together, each) for each in strings] == [_answer(apart, each) for each in strings]
+
+
+def _answer(expression: Expression, string: str) -> bool | None:
+    try:
+        return expression.matches(string)
+    except TooSlow:
+        return None
+
+
+def test_most_batches_of_repeated_groups_have_one_limit() -> None:
+    expression = Expression(LINES[0])
+    expression.prepare(["http://x.a.org/", "http://b.org/"])
+    expression._bounded = None  # type: ignore[assignment]
+    assert expression.matches("http://x.a.org/")
+    assert not expression.matches("http://b.org/")
+
+
+@pytest.mark.parametrize("batch", [10, 400])
+def test_hostile_batch_ends_in_bounded_time(monkeypatch: pytest.MonkeyPatch, batch: int) -> None:
+    monkeypatch.setattr("larm.kit.expression.LIMIT", 0.002)
+    expression, start = Expression(r"(a|aa)+b"), time.process_time()
+    for first in range(0, 400, batch):
+        strings = ["a" * 60 + f"b{number}" for number in range(first, first + batch)]
+        expression.prepare(strings)
+        assert {_answer(expression, each) for each in strings} == {None}
+    assert time.process_time() - start < 1
+
+
 @pytest.mark.parametrize(
     "text", ["(", r"\p{nothing}", "(?P<a>x)(?P<a>y)", "(" * 5_000 + ")" * 5_000, "(a?){65536}" * 50, "a{9" + "9" * 30 + "}"]
 )
