@@ -5,6 +5,7 @@ of his own answer: only their order counts, and they are at most 1.
 """
 
 from collections.abc import Mapping, Sequence
+from urllib.parse import quote
 
 import msgspec
 
@@ -36,7 +37,7 @@ def findings_of(name: str, part: Findings, most: int, *, trusted: bool, base: st
     schemes = (*_OPENED, "file://") if trusted else _OPENED
     given = [_at(base, hit) for hit in part.hits] if base else part.hits  # what another one has kept has whole addresses
     best = sorted(given, key=lambda hit: -hit.score)[:most]
-    kept = [hit for hit in best if hit.url.lower().startswith(schemes) and len(hit.url) <= _LONGEST_URL]
+    kept = [hit for hit in best if hit.url.lower().startswith(schemes) and len(_address(hit.url)) <= 3 * _LONGEST_URL]
     hits = tuple(_hit(hit, name, inner=trusted) for hit in kept)
     if not trusted:
         hits = tuple(msgspec.structs.replace(hit, score=weight * score_of(rank), digest=0) for rank, hit in enumerate(hits))
@@ -80,9 +81,9 @@ def _hit(hit: Hit, name: str, *, inner: bool) -> Hit:
         parts.append((text, marked))
     return msgspec.structs.replace(
         hit,
-        url=hit.url.translate(_NO_SPACES),
-        passage=_passage(hit).translate(_NO_SPACES),
-        copy=hit.copy.translate(_NO_SPACES) if hit.copy.startswith(_OPENED) and len(hit.copy) <= 3 * _LONGEST_URL else "",
+        url=_address(hit.url),
+        passage=_address(_passage(hit)),
+        copy=_address(hit.copy) if hit.copy.startswith(_OPENED) and len(hit.copy) <= 3 * _LONGEST_URL else "",
         title=_line(hit.title, _LONGEST_TITLE) or _line(hit.url, _LONGEST_TITLE),
         parts=tuple(parts),
         mime=_line(hit.mime, 100),
@@ -102,7 +103,9 @@ def _fields(said: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(_line(value, _LONGEST_SENTENCE) for value in said[name][:_MOST_SENTENCES]) for name in named}
 
 
-_NO_SPACES = {code: f"%{code:02X}" for code in (*range(0x21), 0x7F)}
+def _address(url: str) -> str:
+    """Escape what is not seen, or turns the text around it."""
+    return "".join(each if each.isprintable() and each != " " else quote(each, errors="replace") for each in url)
 
 
 def _passage(hit: Hit) -> str:

@@ -21,6 +21,7 @@ urls = (
             "/copy?in=x\r\n&url=y",
             "http://a.org/",
             "HTTPS://a.org/\x1b",
+            "http://a.org/\u202e\u2028",
             "javascript:alert(1)",
             "data:text/html,x",
             "file:///etc/passwd",
@@ -78,6 +79,7 @@ def test_it_is_harmless(answer: Findings, weight: float) -> None:
         assert (hit.digest, hit.explanation, hit.source) == (0, "", "peer")
         assert not hit.passage or hit.passage.startswith(hit.url)
         assert not hit.copy or hit.copy.startswith(f"{PEER}/copy?")
+        assert all(each.isprintable() for each in (hit.url, hit.copy, hit.passage))
         shown = [hit.title, hit.url, hit.copy, hit.mime, hit.language, *hit.cuts, *(part for part, _ in hit.parts)]
         assert not any(character in each for each in shown for character in "\x00\x1b\n\r")
         assert sum(len(part) for part, _ in hit.parts) <= 1_100
