@@ -266,8 +266,8 @@ class Recrawl:
                 else:
                     failing += row.stored and state is not None
         if failing:
-            which = "1 page is" if failing == 1 else f"{failing:,} pages are"
-            self._note(f"{which} still found, as it was, but not reached any more: 'larm report --changes' names it")
+            which = "1 page is still found as it was" if failing == 1 else f"{failing:,} pages are still found as they were"
+            self._note(f"{which}, but not reached any more: 'larm report --changes' lists the changes")
         for host, visits in list(lost.items()):
             if len(visits) > max(self._demand.most_gone * pages[host], 1):
                 del lost[host]
