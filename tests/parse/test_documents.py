@@ -87,8 +87,11 @@ def entitled(document: bytes, title: str, mimetype: str = "") -> bytes:
 MADE_UP = (
     "Microsoft Word - final_v3b.doc|Untitled-1|C:\\\\Users\\\\me\\\\x|/home/me/report|report_2020"
     "|PowerPoint-Präsentation|Presentación de PowerPoint|paper.dvi|Scan 12|(anonymous)|PII: S0140|"
+    "TeX output 2001.01.01:1200|Presentazione di PowerPoint|"
 )
-SAYING = "Of crawlers|RFC 9309|Titles|Documents of 1990|Slide rules|e.g. this|Node.js"
+SAYING = (
+    "Of crawlers|Presenting PowerPoint 2019|TeX output formats|RFC 9309|Titles|Documents of 1990|Slide rules|e.g. this|Node.js"
+)
 
 
 @pytest.mark.parametrize("title", MADE_UP.split("|"))

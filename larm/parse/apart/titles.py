@@ -7,7 +7,7 @@ _NOTHING = re.compile(
     r"(?:untitled|no title|title|document|slide|unbenannt|sans titre|sin t[ií]tulo|sans nom|dokument|documento|pr[eé]sentation"
     r"|presentation|pr[aä]sentation|folie|diapositive?|layout|graphic|drawing|book|sheet|mappe|tabelle|template|scan|image|print"
     r"|scanned (?:document|image)|(?:microsoft )?(?:word|powerpoint|excel)(?: document|[- ]pr[aeä]sentation)"
-    r"|presentaci[oó]n de powerpoint|pr[eé]sentation powerpoint|full page fax print|\(?(?:anonymous|none|null|unknown)\)?)"
+    r"|pr[eé]senta\w+ (?:d[aei] |do )?powerpoint|tex output [\d.:]+|full page fax print|\(?(?:anonymous|none|null|unknown)\)?)"
     r"(?:[ _-]?\d+)?",
     re.IGNORECASE,
 )
