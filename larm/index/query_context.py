@@ -16,19 +16,13 @@ class QueryContext:
         self.everywhere = everywhere
         self.deadline = deadline or Deadline()
         self.anchors = anchors
+        self.sampled = everywhere is not None and everywhere.sample > 0
+        """True if the index is a sample of all pages; its own numbers say little of them."""
+        self.compared = everywhere is not None and not self.sampled
+        """True if scores are compared with those of other indexes and must not depend on this one alone."""
         # only the reader's thread
         self.seen: dict[str, int] = {}
         """Pages of this index, for all words that were looked for."""
-
-    @property
-    def sampled(self) -> bool:
-        """The index is a sample of all pages, and its own numbers say little of them."""
-        return self.everywhere is not None and self.everywhere.sample > 0
-
-    @property
-    def compared(self) -> bool:
-        """Scores are compared with those of other indexes: none may go by what this one alone has."""
-        return self.everywhere is not None and not self.sampled
 
     def pages_in(self, field: str, word: str, here: int) -> int:
         """Pages everywhere that have the word in the field, of which ``here`` are in this index."""

@@ -1,7 +1,7 @@
 """Statistics: what the index as a whole knows of words and pages. One for each state of the index; on the reader's thread."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import tantivy
@@ -35,11 +35,19 @@ class Statistics:
 
     def frequency(self, field: str, word: str) -> int:
         """Pages that have the word in the field; pages that are deleted may count until a merge."""
-        found = self._frequencies.get((field, word))
-        if found is None:
-            if len(self._frequencies) >= _REMEMBERED:
-                self._frequencies.clear()
-            found = self._frequencies[field, word] = int(self.searcher.doc_freq(field, word))
+        return self.frequencies(field, (word,))[0]
+
+    def frequencies(self, field: str, words: Iterable[str]) -> list[int]:
+        """Return `frequency` of each word."""
+        known, count = self._frequencies, self.searcher.doc_freq
+        if len(known) >= _REMEMBERED:
+            known.clear()
+        found = []
+        for word in words:
+            pages = known.get((field, word))
+            if pages is None:
+                pages = known[field, word] = int(count(field, word))
+            found.append(pages)
         return found
 
     def rarity(self, frequency: int, pages: int | None = None) -> float:

@@ -210,7 +210,7 @@ class WordQueries:
         for one, other in pairwise(words):
             pair = [one.unit.words[0], other.unit.words[0]]
             for field in _NEAR_IN:
-                pages = [self.statistics.frequency(field, word) for word in pair]
+                pages = self.statistics.frequencies(field, pair)
                 own = sum(self.statistics.rarity(number) for number in pages if number)
                 if self._weights[field] and all(pages) and own:
                     query = tantivy.Query.phrase_query(self._schema, field, list(pair), slop=settings.proximity_slop)
@@ -263,13 +263,16 @@ class WordQueries:
         shares |= {form.word: shares[form.word] * unit.derived for form in forms if form.derived}
         shares |= dict.fromkeys(unit.names, settings.other_forms)
         shares |= dict.fromkeys(unit.words, 1.0)
+        sampled = self.context.sampled
         for field, of_field in weights.items():
             found = []
-            for word, share in shares.items():
-                elsewhere = field in _TYPED_ALONE and word not in unit.words
-                if of_field and not elsewhere and (pages := self.statistics.frequency(field, word)):
+            words = [word for word in shares if word in unit.words or field not in _TYPED_ALONE] if of_field else []
+            for word, pages in zip(words, self.statistics.frequencies(field, words), strict=True):
+                if pages:
+                    share = shares[word]
                     term = query.term_query(self._schema, field, word, index_option="freq")
-                    own, there = self.statistics.rarity(pages), self.rarity(field, word)
+                    own = self.statistics.rarity(pages)
+                    there = self.rarity(field, word) if sampled else own
                     counts = weight / own * (1 - settings.field_rarity + settings.field_rarity * there / rarity)
                     if word in unit.names and field == fields.TITLE:
                         counts = max(counts, _OF_A_NAME)
@@ -280,7 +283,7 @@ class WordQueries:
     def _phrase(self, words: Clause, weights: Mapping[str, float], weight: float) -> Iterator[list[Way]]:
         """As it stands, in each field."""
         for field, of_field in weights.items():
-            pages = [self.statistics.frequency(field, word) for word in words]
+            pages = self.statistics.frequencies(field, words)
             if all(pages) and of_field:
                 query = tantivy.Query.phrase_query(self._schema, field, list(words))
                 own = sum(map(self.statistics.rarity, pages))
@@ -299,8 +302,8 @@ class WordQueries:
             return self._rare((unit.typed,), self.context.scaled(pages))
         word = unit.words[0]
         if len(unit.words) == 1:
-            pages = self._any_form(self._pages(fields.MAIN, form.word) for form in self._forms(unit))
-            rarity = self._rare(unit.words, max(pages, *(self._pages(field, word) for field in self._weights)))
+            pages = self._any_form(self._pages(fields.MAIN, [form.word for form in self._forms(unit)]))
+            rarity = self._rare(unit.words, max(pages, *(self._pages(field, [word])[0] for field in self._weights)))
             if pages := self._pages_as_written(unit):
                 return statistics.rarity(self._likewise(pages, fields.MAIN, unit.words), self._of)
             return rarity
@@ -312,7 +315,7 @@ class WordQueries:
     def _likewise(self, here: int, field: str, words: Clause) -> int:
         """Pages everywhere that have the words in some way, of which ``here`` are in this index. Of a sample that was chosen by
         these words: as many times as of the rarest one, not of all pages."""
-        everywhere, rarest = min((self._pages(field, word), self.statistics.frequency(field, word)) for word in words)
+        everywhere, rarest = min(zip(self._pages(field, words), self.statistics.frequencies(field, words), strict=True))
         return round(here * everywhere / rarest) if rarest else here
 
     def _pages_as_written(self, unit: Unit) -> int:
@@ -336,10 +339,14 @@ class WordQueries:
 
     def rarity_of(self, field: str, words: Sequence[str]) -> float:
         """Of words that count as one."""
-        return self.statistics.rarity(sum(self._pages(field, word) for word in words), self._of)
+        return self.statistics.rarity(sum(self._pages(field, words)), self._of)
 
-    def _pages(self, field: str, word: str) -> int:
-        return self.context.pages_in(field, word, self.statistics.frequency(field, word))
+    def _pages(self, field: str, words: Sequence[str]) -> list[int]:
+        """Return the number of pages, in all indexes, with each word in the field."""
+        here = self.statistics.frequencies(field, words)
+        if not self.context.sampled:
+            return here
+        return [self.context.pages_in(field, word, pages) for word, pages in zip(words, here, strict=True)]
 
     @property
     def _of(self) -> int:

@@ -164,7 +164,7 @@ def test_a_file_that_is_lost_is_no_merge(path: Path) -> None:
 def test_where_there_are_no_hard_links_what_came_later_is_removed(
     path: Path, monkeypatch: pytest.MonkeyPatch, error: int
 ) -> None:
-    def link(*_: Any) -> None:
+    def link(*_: Any, **_named: Any) -> None:
         raise OSError(error, os.strerror(error))
 
     monkeypatch.setattr(os, "link", link)
@@ -176,7 +176,7 @@ def test_where_there_are_no_hard_links_what_came_later_is_removed(
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO])
 def test_a_disk_that_fails(path: Path, monkeypatch: pytest.MonkeyPatch, error: int) -> None:
-    def link(*_: Any) -> None:
+    def link(*_: Any, **_named: Any) -> None:
         raise OSError(error, os.strerror(error))
 
     writer = opened(path)

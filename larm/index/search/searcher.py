@@ -226,7 +226,9 @@ class IndexSearcher:
         reader, pages, vocabulary = self._reader, self._reader.documents + 2, self._reader.vocabulary
 
         def worth(word: str) -> float:
-            return max(0.01, 0 if reader.is_function_word(word) else log(pages / (vocabulary.pages(word) + 1)) / log(pages))
+            return max(
+                0.01, 0 if reader.is_function_word(word) else log(pages / (vocabulary.pages([word])[0] + 1)) / log(pages)
+            )
 
         return worth
 
@@ -238,7 +240,7 @@ class IndexSearcher:
         if (
             not found.total
             or not others
-            or self._reader.vocabulary.pages(word)
+            or self._reader.vocabulary.pages([word])[0]
             or len(self._reader.forms(word, derived=False)) > 1
         ):
             return []

@@ -7,7 +7,7 @@ the one on the most pages wins, where each slip must be paid for with twenty tim
 whole query are tried out, so that what is suggested always finds more, and words are suggested that stand together.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise, product
 from math import inf, log
 from typing import NamedTuple, Protocol
@@ -28,13 +28,13 @@ _TRIED = 8  # suggestions for a query
 
 
 class Vocabulary(Protocol):
-    """What is asked of the index: `larm.index.vocabulary`."""
+    """The words of the index: `larm.index.vocabulary`."""
 
-    def pages(self, word: str) -> int:
-        """Pages with this word."""
+    def pages(self, words: Iterable[str]) -> list[int]:
+        """Return the number of pages with each word."""
 
-    def beginning(self, prefix: str) -> list[tuple[str, int]]:
-        """Words that begin so, with their numbers of pages."""
+    def beginning(self, prefixes: Iterable[str]) -> list[list[tuple[str, int]]]:
+        """Return the words that begin with each prefix, with their numbers of pages, commonest first."""
 
 
 class Neighbour(NamedTuple):
@@ -88,8 +88,8 @@ def suggestions(
     """Other spellings of ``text``, likeliest first. Operators and their values stay as they are."""
     options: dict[str, list[Neighbour]] = {}
     for word in dict.fromkeys(words):
-        count = vocabulary.pages(word)
-        if count and sum(vocabulary.pages(form) for form in forms_of(word)) >= _RARE:
+        (count,) = vocabulary.pages([word])
+        if count and sum(vocabulary.pages(forms_of(word))) >= _RARE:
             continue
         found = neighbours(word, count, vocabulary)
         if count or any(span.word == word and _is_name(text, span) for span in spans):
@@ -104,7 +104,7 @@ def suggestions(
         found_texts[_replaced(text, spans, better)] = score, cost
     for left, right in pairwise(spans):
         between = text[left.end : right.start]
-        if between and not between.strip() and (pages := vocabulary.pages(left.word + right.word)):
+        if between and not between.strip() and (pages := vocabulary.pages([left.word + right.word])[0]):
             found_texts[text[: left.end] + text[right.start :]] = log(pages) - _SLIP, _SLIP
     found_texts.pop(text, None)
     return sorted([Suggestion(score, cost, new) for new, (score, cost) in found_texts.items()], reverse=True)
@@ -124,7 +124,7 @@ def neighbours(word: str, count: int, vocabulary: Vocabulary) -> list[Neighbour]
     least = max(1, count * _RARE)
     best = _split(word, least, vocabulary)
     letters = set(word)
-    nearby = [vocabulary.beginning(first) for first in _beginnings(word)]
+    nearby = vocabulary.beginning(_beginnings(word))
     for candidates in (*nearby, _first_letters(word, vocabulary)):
         for other, pages in candidates:
             if pages < least or (len(best) == _KEPT and log(pages) - _SLIP / 3 <= best[-1].score):
@@ -153,7 +153,8 @@ def _letters(like: str) -> Sequence[str]:
 
 def _first_letters(word: str, vocabulary: Vocabulary) -> list[tuple[str, int]]:
     """Words that differ in the first letter alone, and words of which it is missing; `_beginnings` would be too many."""
-    found = [(other, vocabulary.pages(other)) for letter in _letters(word[0]) for other in (letter + word, letter + word[1:])]
+    others = [other for letter in _letters(word[0]) for other in (letter + word, letter + word[1:])]
+    found = zip(others, vocabulary.pages(others), strict=True)
     return sorted([row for row in found if row[1]], key=lambda row: -row[1])
 
 
@@ -164,10 +165,10 @@ def _undoubled(word: str) -> str:
 
 def _split(word: str, least: int, vocabulary: Vocabulary) -> list[Neighbour]:
     """Two words without the space between them."""
-    found = []
-    for at in range(2, len(word) - 1):
-        pages = min(vocabulary.pages(word[:at]), vocabulary.pages(word[at:]))
-        if pages >= least and min(at, len(word) - at) > 2:
+    found, places = [], range(3, len(word) - 2)
+    counts = vocabulary.pages([part for at in places for part in (word[:at], word[at:])])
+    for at, pages in zip(places, map(min, counts[::2], counts[1::2]), strict=True):
+        if pages >= least:
             found.append(Neighbour(log(pages) - 1.5 * _SLIP, 1.5 * _SLIP, f"{word[:at]} {word[at:]}"))
     return sorted(found, reverse=True)[:_KEPT]
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,11 +15,14 @@ ANALYZER = Analyzer()
 class FakeVocabulary(dict[str, int]):
     """Words and their pages."""
 
-    def pages(self, word: str) -> int:
-        return self.get(word, 0)
+    def pages(self, words: Iterable[str]) -> list[int]:
+        return [self.get(word, 0) for word in words]
 
-    def beginning(self, prefix: str) -> list[tuple[str, int]]:
-        return sorted(((word, pages) for word, pages in self.items() if word.startswith(prefix)), key=lambda row: -row[1])
+    def beginning(self, prefixes: Iterable[str]) -> list[list[tuple[str, int]]]:
+        return [
+            sorted([(word, pages) for word, pages in self.items() if word.startswith(prefix)], key=lambda row: -row[1])
+            for prefix in prefixes
+        ]
 
 
 LATIN = (
@@ -178,9 +183,9 @@ def test_not_all_words_with_a_letter_are_looked_at(typed: str) -> None:
     asked: list[str] = []
 
     class Noted(FakeVocabulary):
-        def beginning(self, prefix: str) -> list[tuple[str, int]]:
-            asked.append(prefix)
-            return super().beginning(prefix)
+        def beginning(self, prefixes: Iterable[str]) -> list[list[tuple[str, int]]]:
+            asked.extend(prefixes)
+            return super().beginning(prefixes)
 
     assert [each.text for each in neighbours(typed, 0, Noted(BOOK))] == ["postgresql"]
     assert min(map(len, asked)) == 2
