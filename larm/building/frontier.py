@@ -19,7 +19,7 @@ from larm.filters.away import AwayHosts
 from larm.filters.chain import FilterChain, FilterLog, NoLog
 from larm.filters.dated_log import DatedLog
 from larm.filters.mail_filter import MailFilter
-from larm.filters.scope import StartScope
+from larm.filters.scope import BEYOND, ScopeFilter, StartScope
 from larm.filters.spellings import Spellings
 from larm.filters.visited import VisitedFilter
 from larm.frontier import resumption
@@ -108,6 +108,8 @@ def frontier_of(  # noqa: PLR0917
         pages.put([forbidden(message, name) for message in messages])
 
     join = ground.normalizer.join
+    if isinstance(scope, ScopeFilter | StartScope):
+        scope.sitemaps.count, scope.sitemaps.before = shared.counters.add, shared.counters.snapshot().get(BEYOND, 0)
     spellings = Spellings(state.store)
     desk = RobotsDesk(
         book, turns, settings.robots, shared.clock, shared.tally, anew=anew, note=note, join=join, file=spellings.file

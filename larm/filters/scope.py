@@ -26,6 +26,9 @@ _KEPT = 50_000
 _ELSEWHERE = 100
 """Sitemaps on other hosts that the files of one host may name. They list 5 million URLs; an index could name 50,000 hosts."""
 
+BEYOND = "scope/sitemaps_beyond"
+"""Counter, of all runs: sitemaps on other hosts that were too many, by the files that were read last."""
+
 
 class Outside:
     """URLs of which it is known that they are outside: every page of a site leads to the same ones. By fingerprint.
@@ -60,6 +63,10 @@ class SitemapPass:
     def __init__(self, *, wanted: bool) -> None:
         # constant after construction
         self._type = SITEMAP if wanted else None
+        # set once, before there are other threads
+        self.count: Callable[[str, int], object] = lambda _name, _n: None
+        self.before = 0
+        """Value of `BEYOND` after earlier runs."""
         # written by the handler thread
         self._elsewhere: dict[str, set[int]] = {}
         self._beyond = 0
@@ -76,6 +83,9 @@ class SitemapPass:
         source = host_in(message.referrer)
         if message.url.host == source or message.known is not None or message.referrer == START:
             return True
+        if self.before:
+            self.count(BEYOND, -self.before)
+            self.before = 0
         if len(self._elsewhere) >= _KEPT:
             self._elsewhere.clear()
         found = self._elsewhere.setdefault(source, set())
@@ -83,13 +93,15 @@ class SitemapPass:
             found.add(message.url.fingerprint)
             return True
         self._beyond += 1
+        self.count(BEYOND, 1)
         self._example = self._example or f"{message.url.access}, which files of {source} name"
         return False
 
     def beyond(self) -> str:
-        """Return a sentence about the sitemaps that were too many; empty: there were none."""
-        what = f"{counted(self._beyond, 'sitemap')} not fetched, such as {self._example}: at most {_ELSEWHERE} on other hosts"
-        return f"{what} for each host; a start URL there (--add) has it" if self._beyond else ""
+        """Return a sentence about the sitemaps that were too many, in this run or before; empty: there were none."""
+        such = f", such as {self._example}" if self._example else ""
+        what = f"{counted(self._beyond or self.before, 'sitemap')} not fetched{such}: at most {_ELSEWHERE} on other hosts"
+        return f"{what} for each host; a start URL there (--add) has it" if self._beyond or self.before else ""
 
 
 class ScopeFilter:
