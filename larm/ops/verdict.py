@@ -71,6 +71,9 @@ class Facts(msgspec.Struct, frozen=True):
     """Links to it are in links.log, be they followed or not; looked up where nothing else is known of it."""
 
 
+_KEPT = "; still searchable: pages that are gone leave at the end of a revisit, unless recrawl.most_gone keeps them"
+
+
 def verdict(facts: Facts) -> str:
     """A sentence without a full stop."""
     page = facts.page
@@ -79,7 +82,8 @@ def verdict(facts: Facts) -> str:
     refusals = {name: reason for name, reason in facts.refusals.items() if name != VisitedFilter.name}
     if page is not None and not (page.only_forbidden and refusals):
         said = _fetched(page, facts) if page.stored and not page.gone else _in_vain(page, circle=facts.circle)
-        return said + _alike(page, facts)
+        kept = _KEPT if page.gone and facts.searchable == "yes" else ""
+        return said + kept + _alike(page, facts)
     if facts.elsewhere and not refusals:
         return f"Its host belongs to {facts.elsewhere}"
     known = VisitedFilter.name in facts.refusals or facts.waits.place or facts.waits.tries

@@ -62,7 +62,12 @@ def test_pages_that_are_there() -> None:
     ],
 )
 def test_pages_that_are_not(row: PageRow, sentence: str) -> None:
-    assert said(page=row) == sentence
+    assert said(page=row, searchable="no") == sentence
+
+
+def test_page_that_is_gone_and_kept_in_the_index_says_so() -> None:
+    row = page(gone=404, last=Answer(404, 9, int(NOON)))
+    assert said(page=row).startswith(f"Gone since {minute(NOON)} (404); still searchable: ")
 
 
 @pytest.mark.parametrize(
