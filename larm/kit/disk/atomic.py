@@ -52,16 +52,16 @@ def output_file(path: Path) -> Iterator[BinaryIO]:
         with path.open("wb") as device:
             yield device
         return
-    with _replacing(path.resolve()) as file:
+    with _replacing(path.resolve(), _open_nameless(path.resolve())) as file:
         if path.exists():
             os.fchmod(file.fileno(), path.stat().st_mode & 0o7777)
         yield file
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
+def _replacing(path: Path, nameless: int | None = None) -> Iterator[BinaryIO]:
+    """``nameless``: a file of `_open_nameless`. Files of the state have names: some file systems cannot link."""
     with disk_failures(path):
-        nameless = _open_nameless(path)
         descriptor, name = open_beside(path) if nameless is None else (nameless, _name_beside(path))
     try:
         with os.fdopen(descriptor, "wb") as file:
