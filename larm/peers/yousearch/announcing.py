@@ -54,6 +54,7 @@ class Announcing:
         *,
         tuner: Tuner,
         shelf: Shelf,
+        is_closed: Callable[[str], bool],
         news: News,
     ) -> None:
         """``own``: what others call this peer, and where they ask it. ``told``: the directories of whose words everybody may
@@ -67,6 +68,7 @@ class Announcing:
         self._what = told
         self._tuner = tuner
         self._shelf = shelf
+        self._is_closed = is_closed
         self._once = news.tell
         # only the peer's thread
         self._indexed: dict[Path, Indexed] = {}
@@ -80,7 +82,7 @@ class Announcing:
         missing = self._registrars.find()
         for url, reason in missing.items():
             self._once(url, f"registrar {url}: {reason}")
-        renewed = self._shelf.renew()
+        renewed = self._shelf.renew(self._is_closed)
         if renewed:
             self._recommend(self._registrars.all(), renewed)
         complete = not missing

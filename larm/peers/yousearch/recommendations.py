@@ -8,7 +8,7 @@ again: so a registrar forgets those of who is gone for good, and what was taken 
 
 import threading
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -124,23 +124,27 @@ class Shelf:
                     return gone
         return None
 
-    def renew(self) -> list[Recommendation]:
-        """Those that had to be signed again, for registrars; what was taken back is forgotten when nobody would take it any
-        more. Raises StorageError."""
+    def renew(self, is_closed: Callable[[str], bool]) -> list[Recommendation]:
+        """Sign old recommendations again, take back those of pages that strangers can no longer have, and drop expired ones.
+
+        Return the recommendations that registrars must hear of. Raises StorageError.
+        """
         now = self._clock.wall()
         with self._lock:
             kept = [each for each in self._own if not each.said.gone or now - each.said.made <= _LASTS]
-            own = [self._renewed(each, now) for each in kept]
+            own = [self._renewed(each, now, is_closed) for each in kept]
             renewed = [new.said for new, old in zip(own, kept, strict=True) if new is not old]
             if len(own) < len(self._own) or renewed:
                 self._write_locked(own)
         return renewed
 
-    def _renewed(self, each: _Own, now: float) -> _Own:
-        if each.said.gone or 0 <= now - each.said.made < _SIGNED_AGAIN:
+    def _renewed(self, each: _Own, now: float, is_closed: Callable[[str], bool]) -> _Own:
+        gone = not each.said.gone and is_closed(each.said.url)
+        if each.said.gone or (not gone and 0 <= now - each.said.made < _SIGNED_AGAIN):
             return each
         key = Identity.of_secret(each.secret) if each.secret else self._identity
-        return _Own(signed(key, msgspec.structs.replace(each.said, made=now)), each.secret)
+        said = msgspec.structs.replace(each.said, made=now, gone=gone, title="" if gone else each.said.title)
+        return _Own(signed(key, said), each.secret)
 
     def all(self) -> list[Recommendation]:
         """Also those that are gone, of which registrars have to hear."""

@@ -2,6 +2,8 @@
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from queue import SimpleQueue
@@ -15,7 +17,7 @@ from larm.errors import LarmError, UsageError
 from larm.index.search.shared import SharedSearcher
 from larm.kit.clock import SystemClock
 from larm.kit.disk.files import is_there
-from larm.model.restriction import open_to
+from larm.model.restriction import OpenTo, open_to
 from larm.peers.channel import ROOT, Channel, Contact
 from larm.peers.door import Door, Question
 from larm.peers.group_secret import GroupSecret
@@ -146,6 +148,7 @@ def build(
             lambda: (visible.told(searchers()), visible.more),
             tuner=tuner,
             shelf=shelf,
+            is_closed=partial(_is_closed, searchers, open_to(private=serve.private)),
             news=news,
         )
         orders: SimpleQueue[msgspec.Struct | None] = SimpleQueue()
@@ -196,6 +199,14 @@ def state_folder(peers: Peers) -> Path:
 def indexed(shares: Shares) -> dict[Path, str]:
     """Crawls of shared folders that have something to search, with the names of their shares."""
     return {share.directory: share.name for share in shares.all if is_there(share.directory / "index" / "meta.json")}
+
+
+def _is_closed(searchers: Callable[[], Mapping[Path, SharedSearcher]], readers: OpenTo, url: str) -> bool:
+    """Return True if a crawl here has a page with this address that ``readers`` may not see; False where it cannot be read."""
+    with suppress(LarmError):
+        found = [searcher for searcher in searchers().values() if searcher.page(url) is not None]
+        return any(searcher.page(url, readers) is None for searcher in found)
+    return False
 
 
 def _own(host: str) -> str:

@@ -67,6 +67,21 @@ def test_what_nobody_signs_again_is_forgotten() -> None:
     assert (board._said, board._from.total()) == ({}, 0)
 
 
+def open_to_all(_: str) -> bool:
+    return False
+
+
+def test_recommendation_is_taken_back_when_its_page_turns_private(tmp_path: Path) -> None:
+    clock = FakeClock(1_700_000_000.0)
+    shelf = Shelf(Identity.new(), "anna", tmp_path / "recommendations.json", clock)
+    for url in ("http://a.org/", "http://b.org/"):
+        assert shelf.add("keyword=eels", url, "Title", anonymous=False) is not None
+    (back,) = shelf.renew(lambda url: url == "http://a.org/")
+    assert (back.url, back.title, back.gone) == ("http://a.org/", "", True)
+    assert is_good(back, clock.wall())
+    assert shelf.renew(lambda url: url == "http://a.org/") == [], "once"
+
+
 def test_an_author_signs_again_what_he_still_recommends(tmp_path: Path) -> None:
     anna, clock = Identity.new(), FakeClock(1_700_000_000.0)
     shelf = Shelf(anna, "anna", tmp_path / "recommendations.json", clock)
@@ -77,14 +92,14 @@ def test_an_author_signs_again_what_he_still_recommends(tmp_path: Path) -> None:
     assert hidden is not None
     assert gone is not None
     shelf.take_back("keyword=eels", gone.url, gone.author)
-    assert shelf.renew() == []
+    assert shelf.renew(open_to_all) == []
     clock.advance(8 * DAY)
-    again = shelf.renew()
+    again = shelf.renew(open_to_all)
     assert [(each.url, each.author) for each in again] == [(kept.url, kept.author), (hidden.url, hidden.author)]
     assert all(is_good(each, clock.wall()) and each.made == clock.wall() for each in again)
     assert len(shelf.all()) == 3
     clock.advance(23 * DAY)
-    shelf.renew()
+    shelf.renew(open_to_all)
     assert len(Shelf(anna, "anna", tmp_path / "recommendations.json", clock).all()) == 2, "nobody would take the third again"
 
 
