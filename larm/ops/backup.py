@@ -12,6 +12,7 @@ run may have cut or replaced them, ``larm forget`` overwritten, ``--fresh`` begu
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -23,7 +24,7 @@ from larm.config import CONFIG_FILE, Config, load
 from larm.config.file_names import named_files
 from larm.config.whole import own_modules
 from larm.crawldir.form import MARKER
-from larm.crawldir.marker import FOLDERS, STATS
+from larm.crawldir.marker import FOLDERS, OWN, STATS
 from larm.crawldir.state import LOGS as LOGS_FOLDER
 from larm.crawldir.state import last_header, refuse_without_crawl
 from larm.errors import ConfigError, StorageError, UsageError
@@ -52,7 +53,10 @@ class BackedUp(msgspec.Struct):
 def back_up(directory: Path, target: Path, tell: Callable[[str], object]) -> BackedUp:
     """Into ``target``, which must be empty or missing. Raises UsageError, StorageError; then ``target`` is no crawl."""
     refuse_without_crawl(directory)
-    if target.is_dir() and any(target.iterdir()):
+    if target.is_dir() and (there := {path.name for path in target.iterdir()}):
+        if MARKER not in there and there <= {*OWN, CONFIG_FILE}:
+            remedy = f"remove it ('rm -r {shlex.quote(str(target))}') and run the same command again"
+            raise UsageError(f"{target} has a backup that was not completed: {remedy}")
         raise UsageError(f"{target} is not empty: name a folder that is, or does not exist yet")
     try:
         target.mkdir(parents=True, exist_ok=True)

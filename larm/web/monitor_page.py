@@ -93,6 +93,8 @@ async def hosts(request: Request) -> Response:
     )
     try:
         table: HostTable = await request.app.state.desk.look(ask, served, asked)
+    except NotRunning:
+        return message(request, 409, "This crawl does not run", "Its hosts and logs can be seen while it runs.")
     except LarmError as error:
         return message(request, 409, "Nothing to see", str(error))
     return page(request, "hosts.html", name=served.name, table=table, asked=asked, sorts=_SORTS)
@@ -107,6 +109,8 @@ async def log(request: Request) -> Response:
         lines: Lines | None = None
         if name in known.logs:
             lines = await request.app.state.desk.look(ask, served, Tail(name, 100))
+    except NotRunning:
+        return message(request, 409, "This crawl does not run", "Its hosts and logs can be seen while it runs.")
     except LarmError as error:
         return message(request, 409, "Nothing to see", str(error))
     return page(request, "log.html", name=served.name, logs=known.logs, lines=lines)

@@ -50,6 +50,9 @@ def test_a_crawl_that_rests(web: SyntheticWeb, tmp_path: Path, capsys: pytest.Ca
     assert run_crawl(copy, start, {"storage.chain": ["log", "index", "graph", "warc"]}).reason == "finished"
     assert cli.run(["backup", str(copy), "--dir", str(whole)]) == 2
     assert "is not empty" in capsys.readouterr().err
+    (copy / "larm.json").unlink()  # written last, so a killed backup has none
+    assert cli.run(["backup", str(copy), "--dir", str(whole)]) == 2
+    assert f"rm -r {copy}" in capsys.readouterr().err
     assert cli.run(["backup", str(tmp_path / "x"), "--dir", str(tmp_path / "copies")]) == 2
 
 
