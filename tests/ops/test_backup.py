@@ -20,9 +20,9 @@ from larm.ops.control.client import Control
 from larm.ops.control.requests import Hold, Release, Status
 from larm.ops.forgetting import meant, take_out
 from larm.ops.observers import build_crawl
-from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import ALL_HOSTS, check_complete, config_of, reference_links, run_crawl, stored
+from tests.support.random_web import random_web
 
 
 def running(starts: str | Sequence[str], directory: Path, settings: Mapping[str, object]) -> tuple[Crawl, Workers]:

@@ -23,10 +23,10 @@ from larm.store.body_frames import read_frame, room_at
 from larm.store.page_file import PLAIN, page_file
 from larm.store.reader import StoreLog
 from larm.store.store_log import StoreEntry
-from larm.testing.random_web import RandomWeb
-from larm.testing.replies import stall
 from larm.testing.request_log import Request, RequestLog
 from larm.testing.web import SyntheticWeb
+from tests.support.bad_replies import stall
+from tests.support.random_web import RandomWeb
 
 ALL_HOSTS = {"crawl.restrict_to": r"http://h\d\d\.localhost:\d+/.*"}
 """The scope of a crawl of a RandomWeb."""

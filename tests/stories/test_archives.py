@@ -17,11 +17,11 @@ from larm.ops.afterwards import explain_url
 from larm.store.archive.records import Records, gzip_member
 from larm.store.archive.scanning import scan
 from larm.store.reader import StoreLog
-from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
 from tests.shared_data import ROOT
 from tests.store.archive.exchanges import exchange
 from tests.stories.crawls import ALL_HOSTS, config_of, indexed, lines, rows, run_crawl, stored
+from tests.support.random_web import random_web
 
 CHAIN = {"storage.chain": ["log", "warc", "index", "graph"]}
 SAMPLES = ROOT / "warc-samples" / "given"

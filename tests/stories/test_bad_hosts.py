@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from larm.testing import replies
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import SILENCE, asked, check_stored, lines, once, rows, run_crawl
 from tests.stories.processes import crawl_arguments, larm_says
+from tests.support import bad_replies
 
 PAGE_SIZE = 500_000
 MEMORY = 300_000_000
@@ -25,13 +25,13 @@ SURROGATES = (
 )
 
 CUT = {
-    "endless": replies.endless_body(),
-    "bomb": replies.gzip_bomb(300),
-    "huge": replies.huge_page(50_000_000),
+    "endless": bad_replies.endless_body(),
+    "bomb": bad_replies.gzip_bomb(300),
+    "huge": bad_replies.huge_page(50_000_000),
 }
 """Pages without end, stored up to ``fetch.page_size``."""
 ODD = {
-    "nul": replies.nul_page(),
+    "nul": bad_replies.nul_page(),
     "lying": Reply(200, {"Content-Type": "image/png"}, b"<title>no picture</title><a href='/never'>no link</a>"),
     "charset": Reply(200, {"Content-Type": "text/html; charset=\xff\xfe"}, b"\xff\xfe\x00\xd8<a href=/never>no link</a>"),
     "surrogate": Reply(200, {"Content-Type": "text/html; charset=utf-16le"}, SURROGATES),
@@ -39,16 +39,16 @@ ODD = {
 }
 """Stored as they are."""
 BROKEN = {
-    "headers": (replies.endless_headers(), "protocol"),
+    "headers": (bad_replies.endless_headers(), "protocol"),
     "nonsense": (Reply(raw=b"\x00\x01\x02 I am no web server\r\n\r\n", end="close"), "protocol"),
     "gzip": (Reply(200, HTML | {"Content-Encoding": "gzip"}, gzip.compress(b"", mtime=0)[:10] + b"\x07" * 500), "content"),
-    "reset": (replies.reset(), "dropped"),
+    "reset": (bad_replies.reset(), "dropped"),
     "bodiless": (Reply(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n", end="close"), "dropped"),
 }
 """No usable answer, and why."""
 SILENT = {
     "silent": SILENCE,
-    "silent-later": replies.stall(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>"),
+    "silent-later": bad_replies.stall(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>"),
 }
 """No end of an answer. In a crawl of their own: with so short a time-out, a slow machine has some at other hosts, too."""
 STATUSES = (403, 404, 410, 500, 501)
@@ -93,7 +93,7 @@ def build(web: SyntheticWeb) -> tuple[list[str], list[str]]:
 
     moody = web.host("moody.localhost")
     moody.page("/later", text="here I am")
-    moody.first("/later", replies.unavailable(), replies.unavailable())
+    moody.first("/later", bad_replies.unavailable(), bad_replies.unavailable())
     moody.page("/links", links=["//[::bad", "http://", "/%zz", "/" + "long/" * 2000, "javascript:alert(1)", "/ok"])
     moody.page("/ok")
     for status in STATUSES:

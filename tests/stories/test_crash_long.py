@@ -14,13 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from larm.testing.random_web import RandomWeb, random_web
 from larm.testing.request_log import Request, RequestLog
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import ALL_HOSTS, run_crawl, watch
 from tests.stories.leftovers import leftovers
 from tests.stories.processes import Process, crawl_arguments, larm_says
 from tests.stories.test_kill import SCOPE, SETTINGS, checkpointed
+from tests.support.random_web import RandomWeb, random_web
 
 SEED = int(os.environ.get("LARM_SEED", "1"))
 TICK = 0.1

@@ -17,11 +17,11 @@ from larm.index import fields, schema
 from larm.index.search.searcher import IndexSearcher
 from larm.ops.afterwards import explain_url, reindex_pages
 from larm.ops.left_out import left_out
-from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import aliases, check_complete, config_of, indexed, reference_links, run_crawl, watch
 from tests.stories.processes import crawl_arguments, larm_says
 from tests.stories.test_kill import SCOPE, SETTINGS, kill
+from tests.support.random_web import random_web
 from tests.support.webs.words import prose
 
 KILL = """

@@ -19,7 +19,6 @@ from larm.index.search.coverage import Coverage, coverage_of
 from larm.ops.observers import build_crawl
 from larm.parse.apart.reader import DocumentReader
 from larm.testing.clock import FakeClock
-from larm.testing.random_web import RandomWeb, random_web
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 from tests.parse.office_files import pdf
@@ -27,6 +26,7 @@ from tests.stories.crawls import check_complete, config_of, reference_links, row
 from tests.stories.leftovers import leftovers
 from tests.stories.parts import HERE, LongClose
 from tests.stories.processes import Process, crawl_arguments, larm_says
+from tests.support.random_web import RandomWeb, random_web
 
 SCOPE = ("-restrictto", r"http://h\d\d\.localhost:\d+/.*")
 OWN = {"storage.chain": ["log", f"{HERE}:LongClose"]}

@@ -11,9 +11,9 @@ import pytest
 
 from larm.model.document import Visit
 from larm.store.base import DocumentStorage
-from larm.testing.replies import unavailable
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import check_stored, run_crawl
+from tests.support.bad_replies import unavailable
 
 HERE = __name__
 

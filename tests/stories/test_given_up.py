@@ -13,6 +13,7 @@ from larm.testing.replies import Reply
 from larm.testing.request_log import Request
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import SILENCE, asked, check_stored, once, run_crawl
+from tests.support import bad_replies
 
 PATHS = [f"/{number}" for number in range(12)]
 
@@ -76,7 +77,7 @@ def test_a_host_that_breaks_off_all_its_answers(tmp_path: Path, web: SyntheticWe
     """Broken connections cost no health; each URL is tried three times."""
     site = web.host("a.localhost")
     site.page("/", links=PATHS)
-    site.otherwise(replace(replies.half(b"half of it" * 100), status=299))
+    site.otherwise(replace(bad_replies.half(b"half of it" * 100), status=299))
     run = run_crawl(tmp_path, web.url("a.localhost"), {"frontier.per_host": 4})
     assert run.reason == "finished"
     assert asked(web) == once("a.localhost/") + Counter({"a.localhost" + path: 3 for path in PATHS})

@@ -13,10 +13,10 @@ import pytest
 from larm import cli
 from larm.frontier.checkpoint import CheckpointFile
 from larm.kit.disk.block_store import BlockStore
-from larm.testing.random_web import RandomWeb, random_web
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import check_complete, reference_links, watch
 from tests.stories.processes import Process, crawl_arguments, larm_says
+from tests.support.random_web import RandomWeb, random_web
 
 SCOPE = ("-restrictto", r"http://h\d\d\.localhost:\d+/.*")
 SETTINGS = {

@@ -13,10 +13,11 @@ from larm.config import Frontier
 from larm.crawldir.state import last_header
 from larm.ops.afterwards import explain_url
 from larm.ops.left_out import left_out
-from larm.testing.replies import Reply, half, html, moved
+from larm.testing.replies import Reply, html, moved
 from larm.testing.request_log import Request
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import Run, config_of, run_crawl, stored
+from tests.support.bad_replies import half
 
 LONG = "/" + "x" * 100
 ROBOTS = b"User-agent: *\n" + b"# nothing\n" * 2_000 + b"Sitemap: /sitemap.txt\n"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import ALL_HOSTS, SILENCE, asked, check_stored, lines, once, run_crawl, stored
+from tests.support.random_web import random_web
 
 
 @pytest.mark.parametrize("limits", [(1, 2), (7, 60), (33, 34, 100)])

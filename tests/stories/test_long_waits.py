@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from larm.testing.replies import unavailable
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import asked, run_crawl, stored
+from tests.support.bad_replies import unavailable
 
 YEARS = 10**8
 SETTINGS = {"monitor.tick": "30ms", "frontier.backoff_max": "1d"}

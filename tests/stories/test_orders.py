@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from larm.testing.random_web import RandomWeb, random_web
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import ALL_HOSTS, check_complete, reference_links, run_crawl, watch
 from tests.stories.processes import Process, crawl_arguments, larm_says
 from tests.stories.test_kill import SCOPE, SETTINGS
+from tests.support.random_web import RandomWeb, random_web
 
 ORDERS = ("opic", "host-budget", "pagerank")
 

@@ -20,9 +20,9 @@ import pytest
 
 from larm.crawldir.state import last_header
 from larm.index.reader import IndexReader
-from larm.testing.random_web import RandomWeb, random_web
 from tests.stories.crawls import ALL_HOSTS, run_crawl, watch
 from tests.stories.processes import ROOT, Process, crawl_arguments
+from tests.support.random_web import RandomWeb, random_web
 
 SETTINGS = ALL_HOSTS | {"storage.index.memory": "15MB"}
 _READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'

@@ -16,11 +16,11 @@ from larm.engine.reading_pool import Ended, ReadingPool
 from larm.frontier.queues import ENOUGH
 from larm.ops.observers import build_crawl
 from larm.parse.reading import ahead
-from larm.testing.random_web import random_web
 from larm.testing.web import SyntheticWeb
 from tests.parse.reading.poisoned_child import HANG, POISON
 from tests.stories.crawls import ALL_HOSTS, config_of, lines, rows, run_crawl
 from tests.stories.processes import ROOT, Process, crawl_arguments, larm_says
+from tests.support.random_web import random_web
 
 PAGES = [f"/{number}" for number in range(60)]
 TWO = {"processing.processes": 2}

@@ -18,9 +18,9 @@ from larm.errors import LarmError
 from larm.filters.chain import MessageFilter
 from larm.index.search.searcher import IndexSearcher
 from larm.model.message import URLMessage
-from larm.testing.random_web import RandomWeb, random_web
 from tests.stories.crawls import ALL_HOSTS, Run, check_stored, lines, reference_links, run_crawl
 from tests.stories.leftovers import leftovers
+from tests.support.random_web import RandomWeb, random_web
 
 SETTINGS = ALL_HOSTS | {"storage.index.memory": "15MB", "monitor.tick": "20ms", "storage.log.page_file_size": 20_000}
 OWN_FILTER = SETTINGS | {

@@ -16,7 +16,6 @@ from larm.index.search.searcher import IndexSearcher
 from larm.ops.observers import build_crawl
 from larm.store.pages import page_rows
 from larm.store.reader import StoreLog
-from larm.testing.random_web import random_web
 from larm.testing.replies import html
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import (
@@ -33,6 +32,7 @@ from tests.stories.crawls import (
     stored,
     watch,
 )
+from tests.support.random_web import random_web
 
 PATHS = [f"/{number}" for number in range(10)]
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from larm.testing import replies
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import SILENCE, asked, check_stored, lines, once, run_crawl
 from tests.stories.processes import larm_says
+from tests.support import bad_replies
 
 PATHS = ("/", "/free", "/private/", "/private/x", "/private/open", "/private/open/x", "/a.pdf", "/a.pdf?x", "/end")
 
@@ -68,9 +68,9 @@ def test_none_means_that_all_is_allowed(tmp_path: Path, web: SyntheticWeb, statu
     [
         (Reply(500), {}),
         (Reply(503), {}),
-        (replies.unavailable(status=429), {}),
+        (bad_replies.unavailable(status=429), {}),
         (SILENCE, {"robots.timeout": "100ms"}),
-        (replies.reset(), {}),
+        (bad_replies.reset(), {}),
     ],
     ids=["500", "503", "429", "time-out", "reset"],
 )
@@ -103,7 +103,7 @@ def test_a_robots_txt_that_comes_late_is_in_time(tmp_path: Path, web: SyntheticW
     start = fill(web)
     site = web.host("a.localhost")
     site.robots("User-agent: *\nDisallow: /private/")
-    site.first("/robots.txt", replies.unavailable(), Reply(500))
+    site.first("/robots.txt", bad_replies.unavailable(), Reply(500))
     run_crawl(tmp_path, start)
     assert asked(web) == once(*keys("/", "/free", "/a.pdf", "/a.pdf?x", "/end"))
     assert [request.path for request in web.requests[:3]] == ["/robots.txt"] * 3

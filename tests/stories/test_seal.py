@@ -13,9 +13,9 @@ from larm import cli
 from larm.crawldir.sealing import read_at_start
 from larm.errors import LarmError, StorageError
 from larm.ops.observers import build_crawl
-from larm.testing.random_web import RandomWeb, random_web
 from tests.stories import parts
 from tests.stories.crawls import ALL_HOSTS, check_stored, config_of, run_crawl
+from tests.support.random_web import RandomWeb, random_web
 
 SEAL = "cachingqueue/sealed.json"
 FILES = ["cachingqueue/visited.db", "cachingqueue/pages.db", "cachingqueue/aliases.db", "index/*.pos", "graph/links.journal"]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from larm.testing.random_web import RandomWeb, random_web
 from tests.stories import parts
 from tests.stories.crawls import check_complete, check_stored, reference_links, stored, watch
 from tests.stories.processes import Process, Said, crawl_arguments, larm_says
+from tests.support.random_web import RandomWeb, random_web
 
 SCOPE = ("-restrictto", r"http://h\d\d\.localhost:\d+/.*")
 

@@ -14,13 +14,13 @@ import pytest
 from fastwarc.warc import ArchiveIterator, response, revisit
 
 from larm.errors import StorageError
-from larm.testing.random_web import random_web
-from larm.testing.replies import zipped
 from larm.testing.web import SyntheticWeb
 from tests.store.archive.judges import Seen, judge
 from tests.stories.crawls import ALL_HOSTS, check_stored, run_crawl, stored, watch
 from tests.stories.processes import Process, crawl_arguments, larm_says
+from tests.support.bad_replies import zipped
 from tests.support.faults import FaultyDisk
+from tests.support.random_web import random_web
 
 CHAIN = {"storage.chain": ["log", "warc", "index", "graph"]}
 _ANSWERS = int(response) | int(revisit)

@@ -6,8 +6,8 @@ from collections import Counter
 from pathlib import Path
 
 from larm.engine.ending import Ending
-from larm.testing.random_web import random_web
 from tests.stories.crawls import ALL_HOSTS, asked, check_stored, run_crawl
+from tests.support.random_web import random_web
 
 
 def test_every_page_of_a_random_web_once(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from urllib.robotparser import RobotFileParser
 
 import pytest
 
-from larm.testing.random_web import RandomWeb, random_web
+from tests.support.random_web import RandomWeb, random_web
 from tests.testing.client import Client
 
 
@@ -72,7 +72,7 @@ def test_the_same_seed_makes_the_same_web_another_one_does_not() -> None:
 
 
 def test_it_can_be_served_by_hand() -> None:
-    command = [sys.executable, "-m", "larm.testing.random_web", "--hosts", "2", "--pages", "20"]
+    command = [sys.executable, "-m", "tests.support.random_web", "--hosts", "2", "--pages", "20"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None

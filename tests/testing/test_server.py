@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any, cast
 
-from larm.testing.replies import Reply, endless_body
+from larm.testing.replies import Reply
 from larm.testing.server import Connection
+from tests.support.bad_replies import endless_body
 
 
 class SlowReader:

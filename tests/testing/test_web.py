@@ -8,9 +8,10 @@ from collections import Counter
 import pytest
 
 from larm.testing.clock import FakeClock
-from larm.testing.replies import Reply, html, stall, unavailable
+from larm.testing.replies import Reply, html
 from larm.testing.request_log import Request
 from larm.testing.web import SyntheticWeb
+from tests.support.bad_replies import stall, unavailable
 from tests.testing.client import Client, get
 
 

@@ -14,10 +14,10 @@ from larm.errors import LarmError, StorageError
 from larm.frontier.checkpoint import CheckpointFile
 from larm.kit.disk.block_store import BlockStore
 from larm.ops.observers import build_crawl
-from larm.testing.random_web import RandomWeb
 from tests.stories.crawls import ALL_HOSTS, config_of, run_crawl, watch
 from tests.stories.leftovers import Leftovers, leftovers
 from tests.stories.processes import Process, crawl_arguments
+from tests.support.random_web import RandomWeb
 
 HOSTS, PAGES = 6, 90
 SETTINGS: dict[str, object] = {

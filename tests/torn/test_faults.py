@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from larm.errors import StorageError
-from larm.testing.random_web import random_web
 from tests.stories.crawls import ALL_HOSTS, run_crawl, watch
 from tests.support.faults import FaultyDisk
+from tests.support.random_web import random_web
 from tests.torn.bases import SETTINGS, Bases
 
 SEED = int(os.environ.get("LARM_SEED", "1"))

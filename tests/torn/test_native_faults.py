@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from larm.testing.random_web import random_web
 from tests.stories.crawls import ALL_HOSTS, watch
 from tests.stories.leftovers import leftovers
 from tests.stories.processes import Process, Said, crawl_arguments
+from tests.support.random_web import random_web
 from tests.torn.bases import SETTINGS, Bases
 
 SEED = int(os.environ.get("LARM_SEED", "1"))

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from larm.testing.random_web import random_web
 from tests.stories.crawls import ALL_HOSTS
 from tests.stories.processes import crawl_arguments, larm_says
+from tests.support.random_web import random_web
 from tests.torn.bases import HOSTS, PAGES, SETTINGS, Bases
 
 SEED = int(os.environ.get("LARM_SEED", "1"))

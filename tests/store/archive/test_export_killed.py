@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from larm import cli
-from larm.testing.random_web import random_web
 from tests.stories.crawls import ALL_HOSTS, run_crawl
+from tests.support.random_web import random_web
 
 ENDED = """
 import os, signal, sys

@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 from larm.store.reader import StoreLog
-from larm.testing.replies import zipped
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import run_crawl
+from tests.support.bad_replies import zipped
 
 PROGRAMS = os.environ.get("LARM_PYWB", "")
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not PROGRAMS, reason="LARM_PYWB is not set")]

@@ -1,6 +1,6 @@
 """RandomWeb: a linked web of any size, made from a seed, that knows what a correct crawl of it fetches.
 
-For whole-crawl and crash tests, and by hand: ``python -m larm.testing.random_web --hosts 30 --pages 5000`` serves one until
+For whole-crawl and crash tests, and by hand: ``python -m tests.support.random_web --hosts 30 --pages 5000`` serves one until
 Ctrl-C and prints its start URL. The pages are the same for the same seed, apart from the port in their links.
 """
 
@@ -147,7 +147,7 @@ def random_web(seed: int, hosts: int, pages: int, *, links: int = 8, port: int =
 
 def main() -> None:
     """Serve one until Ctrl-C."""
-    parser = argparse.ArgumentParser(prog="python -m larm.testing.random_web", description="Serve a random web on loopback.")
+    parser = argparse.ArgumentParser(prog="python -m tests.support.random_web", description="Serve a random web on loopback.")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--hosts", type=int, default=30)
     parser.add_argument("--pages", type=int, default=5000)
