@@ -71,11 +71,6 @@ cdef enum Flags:
 
 cdef struct Rule:
     int flags
-    int size
-    Byte[4] mark
-
-cdef struct Rule:
-    int flags
 
 cdef struct Around:
     double weight

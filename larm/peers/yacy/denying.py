@@ -1,42 +1,53 @@
-"""Denying: what follows from what the user of a peer, and those whom he follows, deny. Called under no lock."""
+"""Denying: applies the deny lists of the user and of followed peers. Must not be called under the lock of the node."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from threading import RLock
 
 from larm.peers.http_client import NoAnswer
-from larm.peers.yacy.questions import DENIED, DeniedOf
-from larm.peers.yacy.trust import DenyList
-
-if TYPE_CHECKING:
-    from larm.peers.yacy.node import Node
+from larm.peers.yacy.membership import Membership
+from larm.peers.yacy.shelf import Shelf
+from larm.peers.yacy.trust import DenyList, Trust
 
 _SECONDS = 10.0
+"""Time limit of one question."""
 
 
 class Denying:
-    """Of one node."""
+    """The deny lists of one peer."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(
+        self,
+        trust: Trust,
+        lock: RLock,
+        membership: Membership,
+        shelf: Shelf,
+        *,
+        own_key: str,
+        ask: Callable[[str, float], DenyList | NoAnswer],
+    ) -> None:
+        """``lock`` guards ``membership`` and ``shelf``. ``ask``: the deny list of a peer, by its hash, within seconds."""
         # constant after construction
-        self._node = node
+        self._trust = trust
+        self._lock = lock
+        self._membership = membership
+        self._shelf = shelf
+        self._own_key = own_key
+        self._ask = ask
 
     def hear(self) -> None:
-        """The deny lists of those who are followed, as they are now. Raises StorageError."""
-        node = self._node
-        with node.lock:
-            seeds = [seed for seed in node.membership.active if seed.key in node.trust.followed]
+        """Ask all followed peers for their deny lists, and apply them. Raises StorageError."""
+        with self._lock:
+            seeds = [seed for seed in self._membership.active if seed.key in self._trust.followed]
         for seed in seeds:
-            answer = node.ask(seed.hash, DENIED, DeniedOf(node.network), DenyList, _SECONDS)
+            answer = self._ask(seed.hash, _SECONDS)
             if not isinstance(answer, NoAnswer):
-                node.trust.heard(seed.key, answer)
+                self._trust.heard(seed.key, answer)
         self.drop()
 
     def drop(self) -> None:
-        """Those who are denied are not known any more, and nothing of theirs is kept. Raises StorageError."""
-        node = self._node
-        with node.lock:
-            for seed in node.membership.known:
-                if seed.key in node.trust:
-                    node.membership.forget(seed.hash)
-            node.shelf.drop_authors(node.trust.denied - {node.key})
+        """Forget denied peers and drop their items. Raises StorageError."""
+        with self._lock:
+            for seed in self._membership.known:
+                if seed.key in self._trust:
+                    self._membership.forget(seed.hash)
+            self._shelf.drop_authors(self._trust.denied - {self._own_key})

@@ -26,12 +26,12 @@ from larm.peers.yacy.hashes import position_of
 from larm.peers.yacy.membership import Membership
 from larm.peers.yacy.own_hash import belongs
 from larm.peers.yacy.profile import Mode, Profile
-from larm.peers.yacy.questions import MOST_NAMED, PING, Ping, Pong
+from larm.peers.yacy.questions import DENIED, MOST_NAMED, PING, DeniedOf, Ping, Pong
 from larm.peers.yacy.ring import Ring
 from larm.peers.yacy.seed import BadSeedError, PeerType, Seed, is_good, read_seed, signed, write_seed
 from larm.peers.yacy.shelf import Shelf
 from larm.peers.yacy.together import Together
-from larm.peers.yacy.trust import Trust
+from larm.peers.yacy.trust import DenyList, Trust
 from larm.peers.yacy.whereabouts import OwnAddress
 from larm.seams import Clock
 
@@ -71,7 +71,6 @@ class Node:
         self.asker = asker
         self.together = together
         self.trust = trust or Trust(None)
-        self.denying = Denying(self)
         self.random = random
         self._signer = signer
         self._verify = verify
@@ -83,6 +82,14 @@ class Node:
         # guarded by self.lock
         self.membership = Membership(profile.hash, profile.network, random, profile.young)
         self.shelf = shelf
+        self.denying = Denying(
+            self.trust,
+            self.lock,
+            self.membership,
+            shelf,
+            own_key=self.key,
+            ask=lambda peer, seconds: self.ask(peer, DENIED, DeniedOf(self.network), DenyList, seconds),
+        )
         self.words = self.pages = 0
         self.averages = Averages()
         self.refusal = ""
