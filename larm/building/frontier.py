@@ -55,7 +55,7 @@ def frontier_of(  # noqa: PLR0917
     order: CrawlOrder | None,
     pool: FetcherPool,
     watch: StartWatch,
-    may_lease: Callable[[], bool],
+    brakes: list[Callable[[], bool]],
     owner: Filter | None = None,
     copies: Filter | None = None,
     *,
@@ -100,7 +100,7 @@ def frontier_of(  # noqa: PLR0917
     queues = HostQueues(
         turns,
         guard=guard,
-        may_lease=lambda: may_lease() and handler.keeps_up() and not book.crowded,
+        brakes=brakes,
         count=shared.counters.add,
     )
 
@@ -140,6 +140,7 @@ def frontier_of(  # noqa: PLR0917
         decide=traps.decide,
         caught_up=pool.wake_one,
     )
+    brakes += [handler.keeps_up, book.has_room]
     robots = RobotsLander(
         queues=queues,
         desk=desk,

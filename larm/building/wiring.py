@@ -165,6 +165,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, observe: Observe, ahead: Help
     node = _node(ground, mission, steering)
     following = following_of(settings, scope)
     others = has_changed(header, following)
+    brakes = [steering.may_lease, allowance.received.may_lease, *([node.may_lease] if node is not None else [])]
     frontier = frontier_of(
         ground,
         mission,
@@ -173,12 +174,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, observe: Observe, ahead: Help
         order,
         pool,
         watch,
-        lambda: (
-            steering.may_lease()
-            and allowance.received.may_lease()
-            and checkpointer.keeps_up()
-            and (node is None or node.may_lease())
-        ),
+        brakes,
         None if node is None else node.owners,
         node.copies if node is not None and settings.cluster.recover else None,
         anew=others,
@@ -223,6 +219,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, observe: Observe, ahead: Help
         scope=starts,
         parts=[each for each in (steering, moves, node, recrawl, starts) if each is not None],
     )
+    brakes.append(checkpointer.keeps_up)
     checkpointer.on_saved += [moves.work, pool.wake_all]
     _follow_changes(steering, frontier, lander, allowance, alone=node is None)
     if node is not None:
@@ -233,9 +230,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, observe: Observe, ahead: Help
     observers = observe(Built(ground, lock, frontier, lines, checkpointer, steering, recent, notes, pool.names, node))
     if node is not None:
         node.hang = observers.watchdog.hang
-    floor = DiskFloor(ground.directory, int(settings.limits.disk), shared.bell.ring, notes.append)
-    floor.look()
-    checkpointer.on_saved.append(floor.look)
+    _stop_on_full_disk(ground, checkpointer, notes)
     crew = Crew(
         settings=settings,
         queues=frontier.queues,
@@ -257,6 +252,12 @@ def _assemble(ground: Ground, lock: DirectoryLock, observe: Observe, ahead: Help
         observers=observers,
         close=lambda well: ground.close(well=well),
     )
+
+
+def _stop_on_full_disk(ground: Ground, checkpointer: Checkpointer, notes: list[str]) -> None:
+    floor = DiskFloor(ground.directory, int(ground.settings.limits.disk), ground.shared.bell.ring, notes.append)
+    floor.look()
+    checkpointer.on_saved.append(floor.look)
 
 
 def _allowance(ground: Ground, mission: Mission, pool: FetcherPool) -> Allowance:

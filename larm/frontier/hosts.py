@@ -188,10 +188,9 @@ class HostBook:
             wall = self._clock.monotonic() + self._shift
             return [cut_host(changed[key], self._shift, wall) for key in sorted(changed)]  # as they stand on the disk
 
-    @property
-    def crowded(self) -> bool:
-        """More waits for a checkpoint than one was asked for, and none comes: the directory is being copied."""
-        return len(self._changed) > 2 * self._crowd or self.mail.unwritten > self._settings.messages_in_memory // 2
+    def has_room(self) -> bool:
+        """Return False while twice the usual amount waits for a checkpoint and none comes: the directory is being copied."""
+        return len(self._changed) <= 2 * self._crowd and self.mail.unwritten <= self._settings.messages_in_memory // 2
 
     @property
     def clock_moved(self) -> float:

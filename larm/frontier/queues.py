@@ -49,12 +49,11 @@ class HostQueues:
         turns: Turns,
         *,
         guard: Guard | None = None,
-        may_lease: Callable[[], bool] = lambda: True,
+        brakes: Sequence[Callable[[], bool]] = (),
         count: Callable[[str, int], object] = lambda _name, _n: None,
     ) -> None:
-        """``may_lease`` is asked before each lease, without the lock. When it says yes again, the fetchers have to be woken.
-
-        ``count`` is that of the crawl.
+        """``brakes``: leases are given while all of them return True. They are called without the lock; when one that returned
+        False would return True again, its owner must wake the fetchers. ``count`` is that of the crawl.
         """
         # constant after construction
         self._turns = turns
@@ -63,7 +62,7 @@ class HostQueues:
         self._tally = turns.tally
         self._addresses = turns.addresses
         self._guard = guard
-        self._may_lease = may_lease
+        self._brakes = brakes
         self._count = count
         self._numbers = itertools.count()
         self.on_back_off: Callable[[str, float], object] = lambda host, seconds: None  # noqa: ARG005
@@ -143,6 +142,12 @@ class HostQueues:
         self._turns.announce()
         self._book.relieve()
         return leases
+
+    def _may_lease(self) -> bool:
+        for may_lease in self._brakes:  # noqa: SIM110  a generator takes twice the time
+            if not may_lease():
+                return False
+        return True
 
     def seconds_to_next(self) -> float:
         """Until a host becomes ready; 0 if one is, `NEVER` if none will by itself, or none may be asked."""

@@ -109,7 +109,7 @@ class Rig:
             order=order,
             addresses=self.addresses,
         )
-        self.queues = HostQueues(self.turns, guard=guard, may_lease=lambda: self.may_lease, count=self._count)
+        self.queues = HostQueues(self.turns, guard=guard, brakes=[lambda: self.may_lease], count=self._count)
         self.changes = HostChanges(self.turns, guard)
         self.guard = guard
         self.robots = Robots()
