@@ -12,7 +12,7 @@ from typing import NamedTuple
 import tantivy
 
 from larm.config import Search
-from larm.index import fields
+from larm.index import fields, fixed_weights
 from larm.index.candidate import Candidate
 from larm.index.compile import Compiler
 from larm.index.defined import SIGN, together
@@ -97,7 +97,7 @@ class Retrieval:
             return NOTHING._replace(unknown=unknown)
         called: Mapping[int, float] = {}
         if anchors is not None and self._settings.anchors:
-            called = anchors.find(units, self.words.statistics.languages, self._settings.other_forms)
+            called = anchors.find(units, self.words.statistics.languages, fixed_weights.OTHER_FORMS)
             called = {page: self._settings.anchors * score for page, score in _agreeing(called, units)}
         near = self._near(units)
         parts = self._parts(units, called, near)
@@ -193,10 +193,10 @@ class Retrieval:
 
     def _shared(self, units: Sequence[Sought], query: tantivy.Query, best: Sequence[Candidate]) -> tantivy.Query | None:
         """Feedback; not where there are several indexes, as each would add words of its own, and their scores are compared."""
-        if not self._settings.feedback or not self._feedback.is_for(units) or self.words.context.compared:
+        if not fixed_weights.FEEDBACK or not self._feedback.is_for(units) or self.words.context.compared:
             return None
         best = best or self._candidates(self._searcher.search(query, limit=_SHARING, count=False).hits)
-        return self._feedback.query(units, best, self._settings.feedback)
+        return self._feedback.query(units, best, fixed_weights.FEEDBACK)
 
     def having_all(self, found: Retrieved, candidates: Sequence[Candidate]) -> Set[int]:
         """The pages of those candidates that have all words."""
@@ -220,7 +220,7 @@ class Retrieval:
         units = self.words.seek(typed)
         sought = [*units, *self.words.seek(wanted(conditions))]
         forms = [form.word for each in sought for word in each.unit.words for form in self.words.forms.of(word)]
-        if self._settings.feedback and self._feedback.is_for(units):
+        if fixed_weights.FEEDBACK and self._feedback.is_for(units):
             query = self._query(
                 units, self._parts(units, {}, self._near(units)), self._compiler.compile(conditions), enough=False
             )
@@ -265,9 +265,9 @@ class Retrieval:
         self, units: Sequence[Sought], called: Mapping[int, float], near: Mapping[str, Near]
     ) -> dict[str, tantivy.Query]:
         """Each is found or not, and adds to the score if it is."""
-        query, settings = tantivy.Query, self._settings
+        query = tantivy.Query
         parts = {"word " + each.unit.name: each.query for each in units}
-        if settings.coverage:
+        if fixed_weights.COVERAGE:
             for each in units:
                 name = "has " + each.unit.name
                 parts[name] = query.const_score_query(each.query, self._for_having(each))
@@ -312,7 +312,7 @@ class Retrieval:
     def _summands(self, units: Sequence[Sought], parts: Mapping[str, tantivy.Query]) -> dict[str, tantivy.Query]:
         """The parts whose scores are added up; what having a word counts is one with what the word counts."""
         scored = {name: part for name, part in parts.items() if name != "conditions"}
-        for each in units if self._settings.coverage else ():
+        for each in units if fixed_weights.COVERAGE else ():
             coverage = scored.pop("has " + each.unit.name, None)
             if coverage is not None:
                 name = "word " + each.unit.name
@@ -320,7 +320,7 @@ class Retrieval:
         return scored
 
     def _for_having(self, sought: Sought) -> float:
-        return self._settings.coverage * sought.weight
+        return fixed_weights.COVERAGE * sought.weight
 
     def _all(self, units: Sequence[Sought], condition: tantivy.Query | None, *, asked: bool) -> tantivy.Query | None:
         """Pages that have all units, function words apart; None where that is what `_query` finds."""

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 import tantivy
 
 from larm.config import Search
-from larm.index import fields
+from larm.index import fields, fixed_weights
 from larm.index.accents import accented
 from larm.index.analysis import Analyzer
 from larm.index.forms import Form, Forms
@@ -35,7 +35,7 @@ _PREFIXING = "\u0590"
 """From Hebrew and Arabic on, forms of a word need not begin alike."""
 _TYPED_ALONE = frozenset((fields.URL_WORDS, fields.DESCRIPTION, fields.OTHER))
 """Where other forms are not looked for: there they say little, and menus have many of them."""
-_NEAR_IN = (fields.TITLE, fields.HEADINGS, fields.MAIN)
+_NEAR_IN = (fields.TITLE, fields.MAIN)
 _MOST_BM25 = 2.3
 """What BM25 gives at most for a word as rare as 1, and a little more: pages that are deleted may count for tantivy."""
 _MOST_LIKE = 50
@@ -60,7 +60,7 @@ _ITSELF = "="
 _LEAST = 0.01
 """Rarity of a word that all pages have."""
 _USUAL = 5.0
-"""Rarity of a word that one in 150 pages has; of two words, `rarity` of the settings moves weight to the rarer one."""
+"""Rarity of a word that one in 150 pages has. `fixed_weights.RARITY` moves weight to rarer words."""
 
 
 class Near(NamedTuple):
@@ -116,7 +116,6 @@ class WordQueries:
         weights = settings.fields
         self._weights = {
             fields.TITLE: weights.title,
-            fields.HEADINGS: weights.headings,
             fields.URL_WORDS: weights.url,
             fields.DESCRIPTION: weights.description,
             fields.MAIN: weights.main,
@@ -194,8 +193,8 @@ class WordQueries:
         """The words of names such as ``os.path``, wherever they stand: a page may have said of what it speaks. Where no page
         has the name, as ``code:28P01``, they are words as others."""
         weights: dict[str, float] = {}
-        for unit in (each.unit for each in units if len(each.unit.words) > 1 and self._settings.within_names):
-            weight = self._settings.within_names if unit.symbol or self.context.known(unit.words) else 1.0
+        for unit in (each.unit for each in units if len(each.unit.words) > 1 and fixed_weights.WITHIN_NAMES):
+            weight = fixed_weights.WITHIN_NAMES if unit.symbol or self.context.known(unit.words) else 1.0
             weights |= {word: max(weight, weights.get(word, 0.0)) for word in unit.words if not is_unspaced(word)}
         found = [(self._sought(Unit((word,), word), self._weights).query, weight) for word, weight in weights.items()]
         return [tantivy.Query.boost_query(query, weight) for query, weight in found]
@@ -213,7 +212,7 @@ class WordQueries:
                 pages = self.statistics.frequencies(field, pair)
                 own = sum(self.statistics.rarity(number) for number in pages if number)
                 if self._weights[field] and all(pages) and own:
-                    query = tantivy.Query.phrase_query(self._schema, field, list(pair), slop=settings.proximity_slop)
+                    query = tantivy.Query.phrase_query(self._schema, field, list(pair), slop=fixed_weights.PROXIMITY_SLOP)
                     weight = settings.proximity * self._weights[field] * (one.weight * one.folded + other.weight * other.folded)
                     boosted = tantivy.Query.boost_query(query, weight / own)
                     queries.append(Near(boosted, _MOST_BM25 * weight, field))
@@ -221,10 +220,11 @@ class WordQueries:
 
     def _sought(self, unit: Unit, weights: Mapping[str, float]) -> Sought:
         self.context.deadline.check()
-        settings = self._settings
         common = self._is_common(unit)
         rarity = max(_LEAST, self._rarity(unit))
-        weight = rarity * unit.times * (rarity / _USUAL) ** settings.rarity * (settings.function_words if common else 1.0)
+        weight = (
+            rarity * unit.times * (rarity / _USUAL) ** fixed_weights.RARITY * (fixed_weights.FUNCTION_WORDS if common else 1.0)
+        )
         folded = _WITHOUT_ACCENTS if self._pages_as_written(unit) else 1.0
         ways = list(self._ways(unit, weights, weight, rarity))
         query = self._any_of([self._any_of([form.query for form in forms]) for forms in ways])
@@ -253,15 +253,16 @@ class WordQueries:
         for phrase in self._phrases.get(unit.words[0], ()) if len(unit.words) == 1 and not unit.exact else ():
             yield from self._phrase(phrase, weights, weight * _SYNONYM)
         if unit.parts:
-            yield from self._phrase(unit.parts, weights, weight * self._settings.other_forms)
+            yield from self._phrase(unit.parts, weights, weight * fixed_weights.OTHER_FORMS)
 
     def _word(self, unit: Unit, weights: Mapping[str, float], weight: float, rarity: float) -> Iterator[list[Way]]:
         """In all of its forms, in each field."""
-        query, settings = tantivy.Query, self._settings
+        query = tantivy.Query
         forms = self.like(unit.pattern) if unit.pattern else () if unit.exact else self._forms(unit)
-        shares = {form.word: _SYNONYM if form.synonym else _likeness(unit, form.word) * settings.other_forms for form in forms}
+        other = fixed_weights.OTHER_FORMS
+        shares = {form.word: _SYNONYM if form.synonym else _likeness(unit, form.word) * other for form in forms}
         shares |= {form.word: shares[form.word] * unit.derived for form in forms if form.derived}
-        shares |= dict.fromkeys(unit.names, settings.other_forms)
+        shares |= dict.fromkeys(unit.names, other)
         shares |= dict.fromkeys(unit.words, 1.0)
         sampled = self.context.sampled
         for field, of_field in weights.items():
@@ -273,7 +274,7 @@ class WordQueries:
                     term = query.term_query(self._schema, field, word, index_option="freq")
                     own = self.statistics.rarity(pages)
                     there = self.rarity(field, word) if sampled else own
-                    counts = weight / own * (1 - settings.field_rarity + settings.field_rarity * there / rarity)
+                    counts = weight / own * (1 - fixed_weights.FIELD_RARITY + fixed_weights.FIELD_RARITY * there / rarity)
                     if word in unit.names and field == fields.TITLE:
                         counts = max(counts, _OF_A_NAME)
                     found.append(Way(query.boost_query(term, of_field * share * counts), pages))
@@ -292,7 +293,7 @@ class WordQueries:
     def _any_of(self, queries: Sequence[tantivy.Query]) -> tantivy.Query:
         if len(queries) <= 1:
             return queries[0] if queries else tantivy.Query.empty_query()
-        return tantivy.Query.disjunction_max_query(queries, float(self._settings.tie))
+        return tantivy.Query.disjunction_max_query(queries, fixed_weights.TIE)
 
     def _rarity(self, unit: Unit) -> float:
         """BM25's, over all forms and fields; of a phrase, over main texts alone. What no page has may be in links."""

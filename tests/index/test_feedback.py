@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
 from larm.config import Search
+from larm.index import fixed_weights
 from larm.index.page import Page
 from larm.index.query_context import QueryContext
 from larm.index.reader import IndexReader
@@ -41,27 +43,29 @@ def canals(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return index(tmp_path_factory.mktemp("canals"), pages)
 
 
-def order(directory: Path, query: str, **settings: float) -> list[str]:
-    values = Search(**settings)  # type: ignore[arg-type]
+def order(directory: Path, query: str, feedback: float = 1.0) -> list[str]:
+    values = Search()
     ranker = Ranker(directory, IndexReader(directory / "index", values), values)
-    return [address.rpartition("/")[2] for address in ranker.urls(parse_question(query).tree, 50)]
+    with patch.object(fixed_weights, "FEEDBACK", feedback):
+        return [address.rpartition("/")[2] for address in ranker.urls(parse_question(query).tree, 50)]
 
 
 def test_what_the_best_pages_share_is_looked_for(canals: Path) -> None:
     """In any of its forms; a page that shares nothing with them stays where it was."""
     shared = order(canals, QUESTION)
     assert shared.index("sluice") < shared.index("boats")
-    assert set(shared) == set(order(canals, QUESTION, feedback=0)), "it finds nothing else"
+    assert set(shared) == set(order(canals, QUESTION, 0)), "it finds nothing else"
     values = Search()
     ranker = Ranker(canals, IndexReader(canals / "index", values), values)
     found = ranker.rank(parse_question(QUESTION).tree, 1, explain=True)
     assert "what the best pages share" in found.results[0].match.explanation
 
 
-def scores(directory: Path, query: str, context: QueryContext | None = None, **settings: float) -> list[float]:
-    reader = IndexReader(directory / "index", Search(**settings))  # type: ignore[arg-type]
+def scores(directory: Path, query: str, feedback: float = 1.0, context: QueryContext | None = None) -> list[float]:
+    reader = IndexReader(directory / "index", Search())
     reader.begin(context or QueryContext())
-    return [round(each.score, 5) for each in reader.retrieve(parse_question(query).tree, 50).candidates]
+    with patch.object(fixed_weights, "FEEDBACK", feedback):
+        return [round(each.score, 5) for each in reader.retrieve(parse_question(query).tree, 50).candidates]
 
 
 def test_later_candidates_follow_those_before(canals: Path) -> None:
@@ -74,14 +78,14 @@ def test_later_candidates_follow_those_before(canals: Path) -> None:
 
 def test_where_one_page_is_the_answer_there_is_none(canals: Path, tmp_path: Path) -> None:
     """Nor for few words, for long pages, and for several indexes, whose scores would not be comparable."""
-    assert scores(canals, QUESTION) != scores(canals, QUESTION, feedback=0)
-    assert scores(canals, "canal water") == scores(canals, "canal water", feedback=0)
+    assert scores(canals, QUESTION) != scores(canals, QUESTION, 0)
+    assert scores(canals, "canal water") == scores(canals, "canal water", 0)
     one = index(tmp_path / "one", {"best": BEST[0], **{f"far{n}": f"{text} A canal." for n, text in enumerate(FAR)}})
-    assert scores(one, QUESTION) == scores(one, QUESTION, feedback=0)
+    assert scores(one, QUESTION) == scores(one, QUESTION, 0)
     long = index(tmp_path / "long", {f"best{n}": text + " Filler and more." * 5_000 for n, text in enumerate(BEST)})
-    assert scores(long, QUESTION) == scores(long, QUESTION, feedback=0)
+    assert scores(long, QUESTION) == scores(long, QUESTION, 0)
     several = QueryContext(everywhere=WordStatistics(100, {"canals": 12}))
-    assert scores(canals, QUESTION, several) == scores(canals, QUESTION, several, feedback=0)
+    assert scores(canals, QUESTION, context=several) == scores(canals, QUESTION, 0, several)
 
 
 def test_words_of_the_question_that_the_best_pages_have_count_more(tmp_path: Path) -> None:
@@ -91,5 +95,5 @@ def test_words_of_the_question_that_the_best_pages_have_count_more(tmp_path: Pat
     pages |= {"level": "Of the old level nothing is left.", "winter": "Of the old winter nothing is left."}
     directory = index(tmp_path, pages)
     for share, first in ((0.0, "winter"), (1.0, "level")):
-        names = order(directory, f"{QUESTION} in winter", feedback=share)
+        names = order(directory, f"{QUESTION} in winter", share)
         assert min(("level", "winter"), key=names.index) == first

@@ -1,8 +1,8 @@
 """Ranker: from the tree of a query to pages in order, each with the parts of its score. Used by `IndexSearcher`, on its thread.
 
 The index proposes candidates by their words; here they are weighed again by what words do not say: how many pages link to them,
-where they stand on their host. Then of pages that say the same, or nearly, the best one becomes a result. All weights are in
-the ``search`` section of config.yaml and take effect at once.
+where they stand on their host. Then of pages that say the same, or nearly, the best one becomes a result. The weights are in
+the ``search`` section of config.yaml and in ``fixed_weights.py``; they take effect at once.
 """
 
 import json
@@ -18,6 +18,7 @@ import msgspec
 from larm.config import Search
 from larm.graph.files import SNAPSHOT
 from larm.graph.reader import GraphReader, open_graph
+from larm.index import fixed_weights
 from larm.index.candidate import Candidate
 from larm.index.reader import IndexReader, Match
 from larm.index.retrieval import NOTHING, Retrieved, by_links
@@ -175,7 +176,7 @@ class Ranker:
     def _by_passages(self, found: Retrieved, weighed: list[_Weighed], names: Sequence[str]) -> list[_Weighed]:
         """The first ones in the order of what their best passages say, too. Not where there are several indexes: words would be
         as rare as in the passages of each, and scores are compared."""
-        share, best = self._settings.passages, weighed[:_READ]
+        share, best = fixed_weights.PASSAGES, weighed[:_READ]
         words = dict.fromkeys(word for each in found.units if not each.common for word in each.unit.words)
         if not share or len(best) < 2 or len(words) < 2 or self._reader.compared:
             return weighed
@@ -196,7 +197,7 @@ class Ranker:
         weight, graph = self._settings.link_rank * scale * by_links(found.units), self._graph
         degrees = graph.in_degrees(each.page for each in found.candidates) if graph and weight else [0] * len(found.candidates)
         having_all = found.having_all if found.every is not None else ()
-        having, weighed = self._settings.all_words * scale, []
+        having, weighed = fixed_weights.ALL_WORDS * scale, []
         for each, degree in zip(found.candidates, degrees, strict=True):
             linked = weight * log10(1 + degree) if degree else 0.0
             whole = having * min(1.0, _ABOUT_ONE_THING / max(1, each.length)) if each.page in having_all else 0.0

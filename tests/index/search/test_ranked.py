@@ -9,7 +9,7 @@ import pytest
 
 from larm.config import Search, SearchFields
 from larm.errors import ConfigError
-from larm.index import retrieval
+from larm.index import fixed_weights, retrieval
 from larm.index.anchors import ANCHORS, write_anchors
 from larm.index.meta_words import meta_words
 from larm.index.page import Page
@@ -370,7 +370,7 @@ def test_linked_pages_are_better(tmp_path: Path) -> None:
     assert ranker.rank(tree, 9).results[0].match.url[-1] == "b"
 
 
-def test_names_are_also_looked_for_word_by_word(tmp_path: Path) -> None:
+def test_names_are_also_looked_for_word_by_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page on which a name is explained may have its parts apart; where it is written as asked counts more."""
     writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
     writer.open(None)
@@ -384,12 +384,13 @@ def test_names_are_also_looked_for_word_by_word(tmp_path: Path) -> None:
     writer.close()
     assert names(ranking(tmp_path, "Config.inspect (C member)")) == ["whole", "apart", "no"]
     assert names(ranking(tmp_path, "Config.inspect")) == ["whole", "apart"]
-    assert len(names(ranking(tmp_path, "Config.inspect", within_names=0.0))) == 1
     there, nowhere = (
         sum(part for parts in explained(tmp_path, name) for label, part in parts.items() if label.startswith("within"))
         for name in ("Config.inspect", "inspect:config")
     )
-    assert nowhere * Search().within_names == pytest.approx(there), "a name that no page has is its words"
+    assert nowhere * fixed_weights.WITHIN_NAMES == pytest.approx(there), "a name that no page has is its words"
+    monkeypatch.setattr(fixed_weights, "WITHIN_NAMES", 0.0)
+    assert len(names(ranking(tmp_path, "Config.inspect"))) == 1
 
 
 def explained(path: Path, text: str, own: Sequence[OwnScore] = (), **settings: object) -> list[dict[str, float]]:
@@ -429,7 +430,7 @@ def test_a_scorer_that_fails_is_named(path: Path, score: object) -> None:
         ranking(path, "cat", own=[OwnScore("mine:Likes", 1.0, Likes(lambda _: score))])  # type: ignore[arg-type,return-value]
 
 
-def test_of_long_pages_the_one_with_the_best_passage_comes_first(tmp_path: Path) -> None:
+def test_of_long_pages_the_one_with_the_best_passage_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     filler = "lorem ipsum dolor sit amet consetetur. " * 30
     pages = {
         "apart": "".join(f"{word} {filler}" for word in ("discard", "file", "changes") * 4),
@@ -443,11 +444,12 @@ def test_of_long_pages_the_one_with_the_best_passage_comes_first(tmp_path: Path)
     writer.close()
     query = "how to discard a changed file"
     assert names(ranking(tmp_path, query)) == ["together", "apart"]
-    assert names(ranking(tmp_path, query, passages=0)) == ["apart", "together"]
     first = ranking(tmp_path, query, explain=True).results[0].match
     parts = json.loads(first.explanation)
     assert parts["value"] == pytest.approx(first.score)
     assert "best passage" in {each["description"] for each in parts["details"]}
+    monkeypatch.setattr(fixed_weights, "PASSAGES", 0.0)
+    assert names(ranking(tmp_path, query)) == ["apart", "together"]
 
 
 def test_of_many_pages_the_best_are_found_by_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
