@@ -32,6 +32,7 @@ from larm.frontier.queues import HostQueues
 from larm.frontier.robots.desk import Arrival, RobotsDesk
 from larm.frontier.robots.rules import ALLOW_ALL
 from larm.frontier.traps.desk import TrapDesk
+from larm.frontier.traps.rules import trap_rules
 from larm.frontier.turns import Turns
 from larm.kit.clock import SystemClock
 from larm.kit.counters import Counters
@@ -64,7 +65,7 @@ class Bench:
         self.logs = LogBook(folder / "logs")
         self.book = HostBook(self.store, config.frontier, self.clock, self.hurry)
         self.arrivals: list[Arrival] = []
-        self.traps = TrapDesk(self.book, config.filters.traps, self.tally)
+        self.traps = TrapDesk(self.book, trap_rules(config.filters.traps), self.tally)
         self.turns = Turns(
             self.book,
             config.frontier,

@@ -57,6 +57,7 @@ LOOKED_AT = 100
 """Of one index, to know which pages have the score of the twentieth one."""
 PORT = 7070
 PING = 5
+_LARM = f"from larm.peers.yacy import service; service.PING = {PING}; from larm.__main__ import main; main()"
 REDUNDANCY = 3
 STILL = 40
 """Seconds without anything new after which nothing is expected: a peer looks through its shelf every 30."""
@@ -85,12 +86,12 @@ class Peer:
 
     def start(self, first: str, further: Sequence[str]) -> None:
         """Begin; ``first``: the host of the peer by which others are found; ``further``: settings."""
-        seeds = [] if first == self.host else ["-s", f"network.seeds=[http://{first}:{PORT}]"]
-        command = [sys.executable, "-m", "larm", "serve", str(self.directory), "--network", "bench", "--host", self.host]
+        seeds = [] if first == self.host else ["-s", f"network.bootstrap=[http://{first}:{PORT}]"]
+        command = [sys.executable, "-c", _LARM, "serve", str(self.directory), "--network", "bench", "--host", self.host]
         command += ["--port", str(PORT), "--require-token", "--token-file", str(self.token), "-s", "network.young=0s"]
         command += ["-s", f"serve.search_time={3 * PATIENCE}s", *(word for each in further for word in ("-s", each))]
         with self.log.open("wb") as log:
-            self.process = subprocess.Popen([*command, "-s", f"network.ping={PING}s", *seeds], stdout=log, stderr=log)
+            self.process = subprocess.Popen([*command, *seeds], stdout=log, stderr=log)
 
     def search(self, text: str, most: int = BEST) -> tuple[list[str], float, list[str]]:
         """Addresses, seconds, and what it says of those who did not answer."""

@@ -164,7 +164,7 @@ def test_it_is_frozen() -> None:
             "filters: {scope: {alow: x}}",
             "filters.scope: no such key; did you mean crawl.scope?",
         ),
-        ("threads: 3", "threads: no such key; did you mean fetch.threads or storage.index.threads?"),
+        ("threads: 3", "threads: no such key; did you mean fetch.threads?"),
         ("fetch: {delayy: 3}", "fetch.delayy: no such key; did you mean frontier.delay?"),
         ("urls: {zzz: 1}", "urls.zzz: no such key; expected one of lowercase_path, folder_pages, host_resolver"),
         ("1: 2", "1: no such key"),

@@ -17,7 +17,7 @@ crawl: {start: ['@list.txt', ./docs, '@-', https://a.example/], seeds: [{url: ./
 urls: {host_resolver: rules}
 sites:
   a.example: {cookies: jar, auth: 'me:${file:word}', proxy: 'http://me:${file:word}@127.0.0.1:1', headers: {X: '${file:word}'}}
-cluster: {tls: {ca: ca.pem}}
+cluster: {ca: ca.pem, certificate: [one.pem, one.key]}
 search: {synonyms: words}
 serve: {certificate: cert.pem}
 peers: {share: [docs, ~/papers], groups_from: 'https://a.example/groups'}
@@ -47,9 +47,9 @@ def test_they_lie_beside_the_file_of_config(places: tuple[Path, Path]) -> None:
     assert found.crawl.start == (f"@{elsewhere}/list.txt", f"{elsewhere}/docs", "@-", "https://a.example/")
     assert found.crawl.seeds[0].url == f"{elsewhere}/docs"
     assert found.urls.host_resolver == f"{elsewhere}/rules"
-    assert (found.cluster.tls.ca, found.cluster.tls.key) == (f"{elsewhere}/ca.pem", "")
+    assert (found.cluster.ca, found.cluster.certificate[1]) == (f"{elsewhere}/ca.pem", f"{elsewhere}/one.key")
     assert found.search.synonyms == f"{elsewhere}/words"
-    assert found.serve.certificate == f"{elsewhere}/cert.pem"
+    assert found.serve.certificate == (f"{elsewhere}/cert.pem",)
     assert found.peers.share == (f"{elsewhere}/docs", "~/papers")
     assert found.peers.groups_from == "https://a.example/groups"
     access = site_accesses(found, directory).of_url(URLNormalizer().parse("https://a.example/"))
@@ -69,7 +69,7 @@ def test_in_the_directory_itself_they_stay_as_they_are_written(places: tuple[Pat
     found = effective(elsewhere, None, ())
     assert found.crawl.start[:2] == ("@list.txt", "./docs")
     assert found.sites["a.example"].cookies == "jar"
-    assert found.serve.certificate == f"{elsewhere}/cert.pem"  # which a server opens from the working directory
+    assert found.serve.certificate == (f"{elsewhere}/cert.pem",)  # which a server opens from the working directory
 
 
 def test_file_that_is_only_in_the_directory_of_the_crawl_is_found(places: tuple[Path, Path]) -> None:

@@ -65,7 +65,7 @@ def offline(settings: Config, archives: Sequence[str]) -> Config:
     filters = replace(
         settings.filters,
         order=("known_paths", "visited", "scope"),
-        traps=replace(settings.filters.traps, limits=False, repetition=False),
+        traps=replace(settings.filters.traps, limits=0.0, repetition=False),
     )
     return replace(
         settings,

@@ -21,6 +21,7 @@ from larm.config import Cluster, Config
 from larm.crawldir.state import LOGS, PAGES, QUEUES, host_rules
 from larm.engine.steering import Steering
 from larm.errors import ConfigError
+from larm.config.file_names import certificate_and_key
 from larm.filters.dated_log import DatedLog
 from larm.kit.clock import boot_time
 from larm.model.message import LOST, URLMessage
@@ -36,23 +37,27 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> No
     """Raises ConfigError, UsageError, StorageError."""
     settings, cluster = ground.settings, ground.settings.cluster
     path = ground.directory / QUEUES / IDENTITY
-    tls = cluster.tls
-    authority, certificate, key = (ground.directory / name for name in (tls.ca, tls.certificate, tls.key))
+    files: tuple[Path, Path, Path] | None = None
+    if cluster.ca:
+        files = (
+            ground.directory / cluster.ca,
+            *certificate_and_key(cluster.certificate, "cluster.certificate", ground.directory),
+        )
     seal: Sealing = NoSeal()
-    if tls.ca:
+    if files:
         from larm.cluster.seal import Seal  # for who has certificates
 
-        seal = Seal(cluster.name, authority, certificate, key, cluster.members)
+        seal = Seal(cluster.name, *files, cluster.members)
     identity = read_identity(path, cluster.name, seal.name)
     listen = cluster.listen if cluster.listen != Cluster().listen else identity.listen or cluster.listen
     try:
         from larm.cluster.zenoh_bus import Tls, ZenohBus  # for who has a cluster
     except ImportError as error:
         raise ConfigError(f"cluster.name: a cluster needs Zenoh: pip install 'larm[cluster]' ({error})") from error
-    secured = Tls(authority, certificate, key) if tls.ca else None
+    secured = Tls(*files) if files else None
     bus = ZenohBus(cluster.name, listen, cluster.lease, secured, insecure=cluster.insecure)
     rules = Rules(lease=cluster.lease, adopt_after=cluster.adopt_after, minority=cluster.minority, agents=cluster.agents)
-    seeds = tuple(seed for seed in cluster.seeds if seed != listen)
+    seeds = tuple(address for address in cluster.join if address != listen)
     rule = Rule(
         cluster=cluster.name,
         address=listen,

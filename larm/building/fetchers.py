@@ -41,7 +41,7 @@ def fetcher_pool(
     agent = user_agent(settings.agent, VERSION)
     sites = site_accesses(settings, ground.directory)
     fetch, retries = settings.fetch, settings.frontier.retries
-    names = LookUps(clock, fetch.ip, fetch.dns_ttl)
+    names = LookUps(clock, fetch.ip)
     ground.closed(names.close)
     terms = FetchTerms(fetch, settings.robots, agent, addresses, ground.shared.addresses, Air(air), names, sites, retries)
     fetchers: list[Fetcher] = []

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from larm.building.ground import Ground
 from larm.building.mission import Mission
-from larm.building.named_parts import FilterParts, crawl_order, filters, own_filters, trap_settings
+from larm.building.named_parts import FilterParts, crawl_order, filters, own_filters, trap_rules_of
 from larm.building.scoping import wants_sitemaps
 from larm.config import Config
 from larm.crawldir.state import QUEUES, State, forgotten_of
@@ -75,10 +75,10 @@ def frontier_of(  # noqa: PLR0917
     )
     forgotten = ForgottenPages(forgotten_of(header).items)
     starts = scope.hosts if isinstance(scope, StartScope) else mission.hosts
-    rules = number_of(repr((trap_settings(settings), sorted(starts), forgotten_of(header).items)))
+    rules = number_of(repr((trap_rules_of(settings), sorted(starts), forgotten_of(header).items)))
     traps = TrapDesk(
         book,
-        trap_settings(settings),
+        trap_rules_of(settings),
         shared.tally,
         _trap_log(settings, logs),
         shared.counters.add,

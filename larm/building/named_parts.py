@@ -29,6 +29,7 @@ from larm.filters.scope import ScopeFilter
 from larm.filters.spellings import Spellings
 from larm.filters.visited import VisitedFilter
 from larm.frontier.traps.desk import TrapDesk
+from larm.frontier.traps.rules import TrapRules, trap_rules
 from larm.kit.clock import SystemClock
 from larm.kit.disk.seal import NO_SEAL, Seal
 from larm.kit.disk.seen_set import DiskSeenSet
@@ -196,11 +197,11 @@ def crawl_order(settings: Config, directory: Path, starts: int, clock: Clock) ->
         return site_of(host, frontier.domains)
 
     # imported where they are wanted, which is seldom
-    if frontier.order == "opic":
+    if frontier.order in ("opic", "opic-domains"):
         from larm.frontier import opic
         from larm.kit.disk.number_table import NumberTable
 
-        shares = site if frontier.opic_shares == "domains" else None
+        shares = site if frontier.order == "opic-domains" else None
         return opic.OpicOrder(NumberTable(folder / "opic.table", opic.ROWS), starts, shares)
     if frontier.order == "host-budget":
         from larm.frontier import host_budget
@@ -228,15 +229,12 @@ def wants_text(settings: Config) -> bool:
 
 def traps_are_told(settings: Config) -> bool:
     """Whether it is looked at what pages say, to find hosts that never end."""
-    return trap_settings(settings).repetition
+    return trap_rules_of(settings).repetition
 
 
-def trap_settings(settings: Config) -> config.TrapsFilter:
-    """Those that hold: nothing is held back where the filter is not in the chain."""
-    given = settings.filters.traps
-    if TrapDesk.name in settings.filters.order:
-        return given
-    return msgspec.structs.replace(given, limits=False, repetition=False)
+def trap_rules_of(settings: Config) -> TrapRules:
+    """Return the rules that hold: nothing is held back where the filter is not in the chain."""
+    return trap_rules(settings.filters.traps, used=TrapDesk.name in settings.filters.order)
 
 
 def check(settings: Config, directory: Path, *, tried: bool = False) -> None:
@@ -255,7 +253,6 @@ def check(settings: Config, directory: Path, *, tried: bool = False) -> None:
         ("robots.ttl", settings.robots.ttl, "0 s, or larm would do nothing but ask for robots.txt"),
         ("fetch.timeout", settings.fetch.timeout, "0 s, or no page would come in time"),
         ("processing.documents.timeout", settings.processing.documents.timeout, "0 s, or no document would be read"),
-        ("storage.queue", settings.storage.queue, "0 bytes, or no page would ever be stored"),
     ):
         if not value:
             mistakes.lines.append(f"{key}: expected more than {otherwise}")

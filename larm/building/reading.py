@@ -13,6 +13,7 @@ from larm.kit.processes.memory_budget import MemoryBudget
 from larm.parse.reading.ahead import CHILD, document_threads, new_reader, readers_of
 from larm.parse.reading.page_reader import PageReader
 from larm.parse.triage import Triage
+from larm.store.pipeline import QUEUE
 
 _PATIENCE: Final = 4.0
 """Times the seconds that a page may take elsewhere, for large ones. A stop does not wait for it, and there is nobody behind it
@@ -43,7 +44,7 @@ def reading_of(  # noqa: PLR0917
         large=PageReader(terms, counted, HelperProcess(CHILD, memory.most), _PATIENCE * settings.processing.effort),
         memory=memory,
         documents=document_threads(settings.processing),
-        limit_bytes=settings.storage.queue,
+        limit_bytes=QUEUE,
     )
     ground.closed(pool.close)
     return pool

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 from larm.config import Config, Site
+from larm.config.file_names import certificate_and_key
 from larm.errors import ConfigError
 from larm.fetch.terms import SiteAccess
 from larm.model.sites import SiteTable
@@ -95,13 +96,11 @@ def _jar(site: Site, key: str, directory: Path) -> CookieJar | None:
 def _certificate(site: Site, key: str, directory: Path) -> tuple[bytes, bytes]:
     """Certificate and key, which belong together."""
     if not site.certificate:
-        if site.key:
-            raise ConfigError(f"{key}.key: there is no {key}.certificate that it belongs to")
         return b"", b""
     import ssl  # for who has one
 
-    certificate, private = directory / site.certificate, directory / (site.key or site.certificate)
-    name = f"{key}.key" if site.key else f"{key}.certificate"
+    name = f"{key}.certificate"
+    certificate, private = certificate_and_key(site.certificate, name, directory)
     secret = read_private(private, name).encode()
 
     def locked() -> str:
@@ -113,7 +112,7 @@ def _certificate(site: Site, key: str, directory: Path) -> tuple[bytes, bytes]:
         return certificate.read_bytes(), secret
     except OSError as error:
         why = getattr(error, "reason", None) or error.strerror
-        raise ConfigError(f"{key}.certificate: {certificate} is no certificate with its key in PEM ({why})") from error
+        raise ConfigError(f"{name}: {certificate} is no certificate with its key in PEM ({why})") from error
 
 
 _PLACE = re.compile(r"\$\{([^}]+)\}")

@@ -22,21 +22,25 @@ from larm.store.overflow import Overflow
 from larm.store.pages.page_book import PageBook
 from larm.store.pages.page_rows import page_rows
 from larm.store.pipeline import StorageLine
+from larm.store.pipeline import QUEUE
+
+_OVERFLOW = 256_000_000
+"""Bytes on the disk where a storage makes no room for seconds. A checkpoint waits for them, so more would make a crash dear."""
 
 
 def storage_lines(ground: Ground) -> StorageLines:
     """Those of ``storage.chain``, and the page book. Raises ConfigError, StorageError."""
-    folder, settings = ground.directory / QUEUES, ground.settings.storage
+    folder = ground.directory / QUEUES
     positions = ground.header.storages if ground.header else {}
     parts = StorageParts(ground.shared.counters.add, seal=ground.sealing.found, clock=ground.shared.clock)
     chain = storages(ground.settings, ground.directory, parts)
     return StorageLines(
         StorageLine(
             storage,
-            settings.queue,
+            QUEUE,
             positions.get(storage.name),
-            Overflow(folder / f"visits-{storage.name}") if settings.overflow else None,
-            settings.overflow,
+            Overflow(folder / f"visits-{storage.name}"),
+            _OVERFLOW,
         )
         for storage in (*chain, PageBook(folder / PAGES, ground.shared.clock))
     )

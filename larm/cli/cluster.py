@@ -105,7 +105,7 @@ def ca(*, folder: Path) -> None:
     _needs_cryptography()
     from larm.cluster.certificates import make_authority
 
-    say(f"{make_authority(folder, _now())}: give it to all agents, as cluster.tls.ca; keep {folder}/ca.key to yourself")
+    say(f"{make_authority(folder, _now())}: give it to all agents, as cluster.ca; keep {folder}/ca.key to yourself")
 
 
 @cluster.command()
@@ -119,7 +119,7 @@ def issue(*, folder: Path, name: str, hosts: tuple[str, ...]) -> None:
 
     if Path(name).name != name or name.startswith(".") or name == "ca":
         raise UsageError(f"{name}: a certificate's name is that of its files, and not ca")
-    say(f"{make(folder, name, hosts, _now())}: for cluster.tls.certificate, and {name}.key beside it for cluster.tls.key")
+    say(f"{make(folder, name, hosts, _now())}: cluster.certificate is [{name}.pem, {name}.key]")
 
 
 def _needs_cryptography() -> None:

@@ -40,7 +40,7 @@ _KEYS = {
     "parked": "crawl.parked",
     "cluster": "cluster.name",
     "listen": "cluster.listen",
-    "seed": "cluster.seeds",
+    "join": "cluster.join",
     "agents": "cluster.agents",
 }
 """Parameter of `crawl` -> key of config.yaml."""
@@ -54,7 +54,7 @@ _SECTIONS = {
     "How much": ("max_pages", "max_depth", "max_time", "max_bytes"),
     "How fast": ("delay", "per_host", "timeout", "threads"),
     "What becomes of it": ("directory", "add", "fresh", "parked", "no_index", "warc"),
-    "Together with other agents": ("cluster", "listen", "seed", "agents"),
+    "Together with other agents": ("cluster", "listen", "join", "agents"),
 }
 """Of ``larm crawl --help``."""
 
@@ -97,7 +97,7 @@ _SECTIONS = {
 @click.option("--allow-private", is_flag=True, default=None, help="Also fetch from private, loopback and link-local addresses.")
 @click.option("--cluster", metavar="NAME", help="Do this crawl together with other agents; needs larm[cluster].")
 @click.option("--listen", metavar="ADDRESS", help="Where other agents reach this one: tcp/127.0.0.1:7441.")
-@click.option("--seed", multiple=True, metavar="ADDRESS", help="An agent of the cluster that is there. May be repeated.")
+@click.option("--join", multiple=True, metavar="ADDRESS", help="An agent of the cluster to join. May be repeated.")
 @click.option("--agents", type=int, metavar="N", help="Begin when so many agents are there.")
 @click.option("-gui", "--gui", is_flag=True, hidden=True)
 @click.option("-q", "--quiet", is_flag=True, help="Nothing but errors.")

@@ -65,8 +65,7 @@ def run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, q
 
         for note in (*notes, *river.notes):
             say(note)
-        interval = float(config.monitor.plain_interval)
-        display = Display(river.snapshot, clock, sys.stderr, plain_interval=interval, verbose=verbose, here=here)
+        display = Display(river.snapshot, clock, sys.stderr, verbose=verbose, here=here)
         news = _News(display, river.notes)
         river.on_second = river.on_end = news
         if display.live:

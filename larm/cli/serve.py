@@ -170,7 +170,7 @@ def serve(
         import webbrowser
 
         webbrowser.open(address)
-    make_server(app, settings.serve.certificate, settings.serve.certificate_key).run(sockets=[socket])
+    make_server(app, settings.serve.certificate).run(sockets=[socket])
 
 
 def _agents(settings: Config, remote_token: Path | None, *, cluster: bool) -> Callable[[Sequence[Path]], Sequence[Searcher]]:

@@ -45,7 +45,7 @@ def read_identity(path: Path, cluster: str = "", certified: str = "") -> Identit
         raise UsageError(f"{path.parent.parent} has a part of the cluster {found.cluster}, not of {cluster}")
     if not Said(b"", certified).may_speak_for(found.name):
         raise UsageError(
-            f"{path.parent.parent} is that of the agent {found.name}, and cluster.tls.certificate is for {certified}: take the"
+            f"{path.parent.parent} is that of the agent {found.name}, and cluster.certificate is for {certified}: take the"
             " certificate of that agent, or another directory"
         )
     return found

@@ -80,7 +80,7 @@ class Node:
         self._doors = doors
         self.goodbye = 4 * rule.rules.lease + 10
         self._outboxes = Outboxes(doors.store, known)
-        courier = Courier(membership, self._outboxes.queue, most=rule.own.batch, linger=rule.own.linger)
+        courier = Courier(membership, self._outboxes.queue)
         self._outboxes.restore(courier)
         self.agent = Agent(membership, courier, Inbox(self._outboxes.marks), self._idle, identity.saved.gone)
         self.owners = OwnerFilter(self.agent, doors.key, doors.shared.counters, doors.now)

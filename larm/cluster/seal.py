@@ -46,9 +46,9 @@ class Seal:
         try:
             self.name, public = self._look_at(self._bytes)
         except ValueError as error:
-            raise ConfigError(f"cluster.tls.certificate: {certificate}: {error}") from error
+            raise ConfigError(f"cluster.certificate: {certificate}: {error}") from error
         if public.public_numbers() != self._key.public_key().public_numbers():
-            raise ConfigError(f"cluster.tls.key: {key}: it is not that of {certificate}")
+            raise ConfigError(f"cluster.certificate: {key}: it is not that of {certificate}")
 
     def close(self, payload: bytes, *context: str) -> bytes:
         """See `Sealing`."""
@@ -98,14 +98,14 @@ def _certificate(path: Path) -> x509.Certificate:
     try:
         return x509.load_pem_x509_certificate(path.read_bytes())
     except (OSError, ValueError) as error:
-        raise ConfigError(f"cluster.tls: {path}: it can't be read: {error}") from error
+        raise ConfigError(f"cluster.certificate: {path}: it can't be read: {error}") from error
 
 
 def _key(path: Path) -> ec.EllipticCurvePrivateKey:
     try:
         key = serialization.load_pem_private_key(path.read_bytes(), None)
     except (OSError, ValueError, TypeError) as error:
-        raise ConfigError(f"cluster.tls.key: {path}: it can't be read: {error}") from error
+        raise ConfigError(f"cluster.certificate: {path}: it can't be read: {error}") from error
     if not isinstance(key, ec.EllipticCurvePrivateKey):
-        raise ConfigError(f"cluster.tls.key: {path}: not on an elliptic curve; larm cluster issue makes one")
+        raise ConfigError(f"cluster.certificate: {path}: not on an elliptic curve; larm cluster issue makes one")
     return key

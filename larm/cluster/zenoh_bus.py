@@ -53,7 +53,7 @@ class ZenohBus:
         if tls is None and not insecure and not is_loopback(listen):
             raise ConfigError(
                 f"cluster.listen: {listen}: without TLS larm listens on this machine only, for whoever reaches it can steer"
-                " the crawl; set cluster.tls, or cluster.insecure: true in a network of your own"
+                " the crawl; set cluster.ca and cluster.certificate, or cluster.insecure: true in a network of your own"
             )
         # constant after construction
         self._root = f"larm/{cluster}"

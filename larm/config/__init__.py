@@ -5,7 +5,7 @@ their reasons. `load` (``loading.py``, the only reader of YAML) puts the sources
 file, defaults. Used at start, on the main thread.
 """
 
-from larm.config.cluster import Cluster, ClusterTls
+from larm.config.cluster import Cluster
 from larm.config.conversion import unknown_key
 from larm.config.crawl import Agent, Crawl, Files, Seed, Urls
 from larm.config.filters import Filters, KnownPathsFilter, LengthFilter, TrapsFilter, VisitedFilter
@@ -24,7 +24,6 @@ __all__ = [
     "CONFIG_FILE",
     "Agent",
     "Cluster",
-    "ClusterTls",
     "Config",
     "Crawl",
     "Documents",

@@ -9,22 +9,15 @@ from larm.config.section import Positive, Section
 from larm.kit.units import Seconds
 
 
-class ClusterTls(Section, frozen=True):
-    """Files by which agents know each other, in PEM."""
-
-    ca: FileName = ""  # of the cluster's own authority
-    certificate: FileName = ""
-    key: FileName = ""
-
-
 class Cluster(Section, frozen=True):
     """One crawl by several agents. Those from ``agents`` on must be the same for all."""
 
     name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{0,40}\Z")] = ""  # empty: this crawl is alone
     listen: Annotated[str, msgspec.Meta(pattern=r"^(tcp|tls)/.+:[0-9]+\Z")] = "tcp/127.0.0.1:7441"
-    seeds: tuple[str, ...] = ()  # addresses of agents that are there; none: this is the first
-    tls: ClusterTls = ClusterTls()
-    members: tuple[str, ...] = ()  # names in certificates that are heard; none: all that cluster.tls.ca has signed
+    join: tuple[str, ...] = ()  # addresses of agents that are there; none: this is the first
+    ca: FileName = ""  # PEM file with the certificate of the cluster's own authority; empty: agents have no certificates
+    certificate: tuple[FileName, ...] = ()  # of this agent: PEM files, certificate and key, or one with both
+    members: tuple[str, ...] = ()  # names in certificates that are heard; none: all that cluster.ca has signed
     serve: Annotated[str, msgspec.Meta(pattern=r"^(https?://[^/]+/?)?\Z")] = ""  # this agent's larm serve, where others search
     insecure: bool = False  # listen to other machines without TLS
     weight: Annotated[float, msgspec.Meta(gt=0, lt=1000)] = 1.0  # an agent of weight 2 gets twice as many hosts
@@ -38,8 +31,6 @@ class Cluster(Section, frozen=True):
     lease: Seconds = Seconds(3)  # without a word, until nothing is sent to an agent: long enough for a busy machine
     adopt_after: Seconds = Seconds(60)  # without a word, until its hosts go to others; half of that, and it stops by itself
     minority: Literal["fence", "continue"] = "continue"  # of two agents that lose each other: both stop, or both go on
-    batch: Positive = 500  # URLs that are sent at a time: 40 KB
-    linger: Seconds = Seconds(2)  # fewer wait so long for more
 
     def __post_init__(self) -> None:
         if self.lease < 0.5 or self.adopt_after < 3 * self.lease:

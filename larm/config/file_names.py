@@ -6,11 +6,13 @@ that stands elsewhere is made whole here. A file that is only there is found as 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
+
+from larm.errors import ConfigError
 
 FileName = Annotated[str, msgspec.Meta(extra={"file": re.compile(r"()(.+)()")})]
 """From the crawl's directory."""
@@ -38,6 +40,13 @@ def anchored(kind: Any, value: Any, folder: Path, directory: Path) -> Any:
     if isinstance(value, list) and origin is tuple:
         return [anchored(get_args(kind)[0], each, folder, directory) for each in value]
     return value
+
+
+def certificate_and_key(names: Sequence[str], key: str, folder: Path) -> tuple[Path, Path]:
+    """Return the two PEM files of a setting ``key``: certificate and private key. Raises ConfigError."""
+    if len(names) not in (1, 2):
+        raise ConfigError(f"{key}: expected [CERTIFICATE, KEY], or one PEM file with both")
+    return folder / names[0], folder / names[-1]
 
 
 def named_files(kind: Any, value: Any) -> Iterator[str]:

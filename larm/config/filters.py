@@ -1,10 +1,8 @@
 """Sections of config.yaml: the filter chain."""
 
-from typing import Annotated, Any
+from typing import Any
 
-import msgspec
-
-from larm.config.section import Count, Positive, Section
+from larm.config.section import Factor, Positive, Section
 
 
 class LengthFilter(Section, frozen=True):
@@ -27,19 +25,9 @@ class KnownPathsFilter(Section, frozen=True):
 class TrapsFilter(Section, frozen=True):
     """Hosts that never end: what no real site needs, and what goes on without saying anything new (LARM-122)."""
 
-    limits: bool = True  # what no real site needs: the next eight settings
+    limits: Factor = 1.0  # times the limits of `larm.frontier.traps.rules`, which no real site needs; 0: none, nor ``pages``
     pages: Positive = 1_000_000  # URLs of a host
-    foreign_pages: Positive = 100_000  # of a host that is no start URL's, for each host that links there: no blog has more
-    depth: Positive = 100_000  # links from a start URL: mailing lists have chains of tens of thousands
-    segments: Positive = 25  # of a path; 21,830 real URLs had 12 at most
-    repeats: Positive = 3  # of one segment in a path; the same URLs had it twice at most
-    parameters: Positive = 40  # of one URL; they had 18, but for a form of 56
-    variants: Positive = 100_000  # queries of one path: a forum is one path
-    parameter_sets: Positive = 500  # sets of parameter names of one path
     repetition: bool = True  # what goes on and on without saying anything new is held back
-    stale_pages: Annotated[int, msgspec.Meta(ge=1, le=100_000)] = 30  # of one pattern, in a row, before it is judged
-    stale_share: Annotated[float, msgspec.Meta(ge=0.5, le=1)] = 0.9  # of them say nothing new, and lead on: it is closed
-    held: Count = 1_000_000  # URLs of a host that are held back: 130 MB on the disk; of more only the number is kept
 
 
 class VisitedFilter(Section, frozen=True):

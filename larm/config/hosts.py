@@ -18,16 +18,15 @@ class Robots(Section, frozen=True):
     size: ByteSize = ByteSize(512_000)  # at least 500 KiB (RFC 9309 2.5)
     timeout: Seconds = Seconds(30)  # LARM-58
     ttl: Seconds = Seconds(86_400)  # RFC 9309 2.4
-    redirects: Count = 5  # RFC 9309 2.3.1.2
     sitemaps: bool = True  # pages that no link leads to are found by them alone
 
 
 class Frontier(Section, frozen=True):
     """Queues, politeness and health of hosts."""
 
-    order: Literal["breadth-first", "opic", "host-budget", "pagerank"] = "breadth-first"  # all end with the same pages
-    domains: DomainRule = DomainRule.PUBLIC_SUFFIX  # what host budgets, and opic_shares, take for one domain (YIOOP-40)
-    opic_shares: Literal["equal", "domains"] = "equal"  # "domains": half of a page's cash leaves its domain (YIOOP-49)
+    # which URL is next; all end with the same pages. "opic-domains": half of a page's cash leaves its domain (YIOOP-49)
+    order: Literal["breadth-first", "opic", "opic-domains", "host-budget", "pagerank"] = "breadth-first"
+    domains: DomainRule = DomainRule.PUBLIC_SUFFIX  # what host budgets and opic-domains take for one domain (YIOOP-40)
     delay: Seconds = Seconds(1)  # between two requests to a host
     per_host: Positive = 1  # requests at a time to a host (LARM-66)
     per_address: Count = 4  # hosts of one IP address are together asked as often as so many hosts: a machine with a thousand
@@ -50,7 +49,7 @@ class Frontier(Section, frozen=True):
     longest_wait: Seconds = Seconds(3_600)  # a run ends where all that is left must wait for longer: a server that is busy
     # says minutes; who says more than an hour means another day, and a crawl that sleeps till then helps nobody
     retry_hosts_after: Seconds = Seconds(3_600)  # a host given up gets one more try (LARM-65), doubling
-    redirects: Count = 5  # in a row (LARM-17)
+    redirects: Count = 5  # in a row, of pages (LARM-17) and of robots.txt (RFC 9309 2.3.1.2)
     message_block: Positive = 5_000  # messages in a block of the incoming queue (LARM-70)
     host_block: Positive = 100  # messages in a block of a host's queue (LARM-70)
     hosts_in_memory: Positive = 10_000  # records of hosts used last, 3 KB each; the others are on disk
@@ -67,8 +66,9 @@ class Site(Section, frozen=True):
     headers: dict[str, WithSecret] = {}  # further ones
     auth: WithSecret = ""  # name:password, by basic authentication
     cookies: FileName = ""  # a file of them, in Netscape's form, as browsers export it
-    certificate: FileName = ""  # in PEM: who asks, for servers that want one by TLS
-    key: FileName = ""  # of the certificate, in PEM; empty: it is in the same file
+    certificate: tuple[
+        FileName, ...
+    ] = ()  # by which larm shows servers who asks: PEM files, certificate and key, or one with both
     keep_cookies: bool = False  # those that answers set are sent again, in this run
     proxy: WithSecret = ""  # http, https, socks5 or socks5h://host:port
     pages: tuple[PageRules, ...] = ()  # what to take of its pages: the first whose ``when`` is there

@@ -33,9 +33,7 @@ class Fetch(Section, frozen=True):
     document_size: ByteSize = ByteSize(50_000_000)  # the same of PDF and office files: one that is cut can't be read at all
     ip: Literal["any", "4", "6"] = "any"  # "4" where a dead resolver makes AAAA look-ups slow
     http2: bool = True
-    verify_tls: bool = True
-    insecure_hosts: tuple[str, ...] = ()  # an appliance with a certificate of its own; better than verify_tls: false for all
-    dns_ttl: Seconds = Seconds(3_600)  # LARM-126
+    insecure_hosts: tuple[str, ...] = ()  # an appliance with a certificate of its own; "*": check none
 
 
 class Documents(Section, frozen=True):

@@ -13,7 +13,6 @@ class Monitor(Section, frozen=True):
     """What is told while the crawl runs."""
 
     tick: Seconds = Seconds(5)  # checkpoint, flush of the logs, a line in ThreadMonitor.log (LARM-77)
-    plain_interval: Seconds = Seconds(60)  # between progress lines where stderr is no terminal
     log_size: ByteSize = ByteSize(1_000_000_000)  # of each log that is for people: ten million fetches, or as many URLs
     # that were visited before as 200,000 pages lead to; 0: any
     stalled: Seconds = Seconds(160)  # a thread at work that gets no further for so long is told (LARM-81)
@@ -26,10 +25,8 @@ class Serve(Section, frozen=True):
     stop_crawls: bool = False  # those that it has started stop when it ends; else they go on by themselves
     private: bool = False  # visitors and peers see pages of private addresses, too, as on an intranet
     searches: Positive = 2  # at a time: Python runs one thread at a time; and each has an index open, with caches of its own
-    waiting: Count = 200  # searches that wait for their turn; further ones are told to come again
     search_time: Seconds = Seconds(5)  # a search that takes longer is stopped; usual ones take 10 ms
-    certificate: OwnFileName = ""  # a PEM file with it and those of who vouches for it; the server then speaks https
-    certificate_key: OwnFileName = ""  # a PEM file; empty: it is in the same one
+    certificate: tuple[OwnFileName, ...] = ()  # PEM files, with the authorities between: certificate, key; or one with both
 
 
 class Peers(Section, frozen=True):
@@ -53,7 +50,7 @@ class Peers(Section, frozen=True):
     administrator: str = ""  # key of who may tune all peers (larm tune); empty: nobody
     directory: OwnFileName = ""  # for the key and the indexes of what is shared; empty: ~/.local/share/larm/peer
     period: Seconds = Seconds(120)  # between two looks at what is shared (YOUS-1)
-    time_out: Seconds = Seconds(3)  # for an answer of all peers: a median took 8 s when they were asked in turn (YOUS-4)
+    timeout: Seconds = Seconds(3)  # for an answer of all peers: a median took 8 s when they were asked in turn (YOUS-4)
     cache: Seconds = Seconds(300)  # for which an answer is kept for others who ask the same; 0: none is
 
 
@@ -61,13 +58,12 @@ class Network(Section, frozen=True):
     """``larm serve --network``."""
 
     name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._-]{0,40}\Z")] = ""  # empty: none
-    seeds: tuple[str, ...] = ()  # peers whose seed lists are loaded: http://192.0.2.7:7070
+    bootstrap: tuple[str, ...] = ()  # peers whose seed lists are loaded: http://192.0.2.7:7070
     mode: Literal["dht", "private-peer", "private-cluster", "public-cluster", "public-peer"] = "dht"
-    cluster: tuple[str, ...] = ()  # hashes of its members; each has the same list
+    members: tuple[str, ...] = ()  # hashes of the peers of a cluster; each has the same list
     tags: tuple[str, ...] = ()  # topics: who searches with the same ones asks this peer, too
     redundancy: Annotated[int, msgspec.Meta(ge=1, le=8)] = 3  # peers that keep a thing: two may be lost at once
     quota: ByteSize = ByteSize(1_000_000_000)  # for what others have found; own items are not counted
-    ping: Seconds = Seconds(30)
     young: Seconds = Seconds(3 * 86_400)  # a peer that stays for so long will stay longer, and may keep things
     private: bool = False  # pages of private addresses are shared as well, which strangers can't open
     stop_words: tuple[str, ...] = ()  # neither shared nor asked for, beside the function words of English

@@ -47,7 +47,6 @@ class Duplicates(Section, frozen=True):
     # Share of their main texts, and of their lengths, from which on pages are nearly the same, so one search result. Articles
     # that were copied with one word changed have .97; pages of a catalogue, of which one word in 20 is their own, .9 or less.
     similarity: Annotated[float, msgspec.Meta(ge=0.5, le=1)] = 0.92
-    similarity_other_title: Annotated[float, msgspec.Meta(ge=0.5, le=1)] = 0.92  # the same, where their titles differ
 
 
 class Field(Section, frozen=True):
@@ -61,11 +60,7 @@ class Field(Section, frozen=True):
 class IndexStorage(Section, frozen=True):
     """The full-text index."""
 
-    memory: ByteSize = ByteSize(50_000_000)  # of the index writer; its minimum is 15 MB a thread
-    threads: Positive = 1
-    # A commit takes some 30 ms for five pages as for five hundred, and what it writes is merged later; searches see it then.
-    commit_pages: Positive = 1000  # from so many on the next checkpoint commits: .03 ms a page, and half a second after a kill
-    commit_after: Seconds = Seconds(30)  # or when the first one has waited so long; 0: each checkpoint commits
+    commit_after: Seconds = Seconds(30)  # at the first checkpoint after a page has waited so long; 0: at each checkpoint
     text_size: ByteSize = ByteSize(20_000_000)  # text of a page that is indexed and kept for snippets: all that is fetched
     duplicates: Duplicates = Duplicates()
     fields: dict[str, Field] = {}  # of documents, by name, where they differ from the defaults
@@ -76,17 +71,12 @@ class WarcStorage(Section, frozen=True):
 
     size: ByteSize = ByteSize(1_000_000_000)  # of a file, as the standard recommends
     compression: Literal["gzip", "zstd"] = "gzip"  # all tools read gzip; zstd takes a fifth of the time, and few read it
-    revisits: bool = True  # a payload that is in the archive is not written again
-    metadata: bool = True  # where a page was found, and its links
 
 
 class Storage(Section, frozen=True):
     """Where documents go: names of built-in storages, or ``package.module:Class`` of your own."""
 
     chain: tuple[str, ...] = ("log", "index", "graph")
-    queue: ByteSize = ByteSize(16_000_000)  # waiting in memory for one storage; beyond it the fetchers wait
-    overflow: ByteSize = ByteSize(256_000_000)  # on the disk, where a storage makes no room for seconds; the crawl goes on
-    # meanwhile. A checkpoint waits for it, so a larger one would make a crash cost more
     log: LogStorage = LogStorage()
     index: IndexStorage = IndexStorage()
     warc: WarcStorage = WarcStorage()

@@ -11,6 +11,7 @@ from larm.engine.parts import Frontier, Shared
 from larm.fetch.look_ups import LookUps
 from larm.kit.processes.children import helpers_seconds
 from larm.store.lines import StorageLines
+from larm.store.pipeline import QUEUE
 
 _BYTES_A_FINGERPRINT = 15  # measured on the disk
 
@@ -42,7 +43,7 @@ class Probe:
     ) -> None:
         # constant after construction
         self._transfers = settings.fetch.threads * settings.fetch.transfers
-        self._storage_limit = int(settings.storage.queue)
+        self._storage_limit = QUEUE
         self._clock, self._counters, self._tally, self._cpu = shared.clock, shared.counters, shared.tally, shared.cpu
         self._handler, self._turns, self._traps = frontier.handler, frontier.turns, frontier.traps
         self._seen = frontier.seen

@@ -76,7 +76,7 @@ class CurlFetcher:
     def _begin(self, lease: Lease, addresses: Sequence[str]) -> None:
         transfer = self._idle.pop() if self._idle else self._new_transfer()
         now = self._clock.monotonic()
-        tidying = now - self._tidied >= min(_TIDY, self._terms.settings.dns_ttl)
+        tidying = now - self._tidied >= _TIDY
         if tidying:
             self._tidied = now
         wall = 0.0 if self._connections is None else self._clock.wall()

@@ -27,6 +27,8 @@ _IDLE = 5.0
 """Seconds after which a thread with nothing to do ends."""
 _REMEMBERED = 20_000
 """Hosts that were looked up last: some 8 MB. Others are asked for again."""
+DNS_TTL = 3_600.0
+"""Seconds that addresses hold (LARM-126), as the answers of the system's resolver do not say it."""
 _NAMED = re.compile(r"https?://([a-z0-9._-]{1,253})(?::[0-9]{1,5})?/", re.IGNORECASE)
 _WITHOUT_DNS = (".localhost", ".onion")
 FAMILIES = {"any": socket.AF_UNSPEC, "4": socket.AF_INET, "6": socket.AF_INET6}
@@ -78,16 +80,14 @@ class LookUps:
         self,
         clock: Clock,
         ip: str = "any",
-        ttl: float = 3_600.0,
         most: int = _MOST,
         resolve: Callable[[str, int], Sequence[str]] = addresses_of,
     ) -> None:
-        """``ip``: as ``fetch.ip``; ``ttl``: seconds that addresses hold (LARM-126). Of the files that may be open, ``most``
-        look-ups at a time have an eighth: what could open none would be taken for a name that there is not."""
+        """``ip``: as ``fetch.ip``. Of the files that may be open, ``most`` look-ups at a time have an eighth: what could open
+        none would be taken for a name that there is not."""
         # constant after construction
         self._clock = clock
         self._family = FAMILIES[ip]
-        self._ttl = ttl
         self._most = max(1, min(most, files_allowed() // 8))
         self._resolve = resolve
         self._workers = Workers(lambda _, __: None)  # what a look-up raises is its answer
@@ -177,8 +177,8 @@ class LookUps:
             self._known.pop(host, None)
             while self._known and (len(self._known) >= _REMEMBERED or next(iter(self._known.values()))[0] <= now):
                 del self._known[next(iter(self._known))]
-            if found.addresses and self._ttl:
-                self._known[host] = now + self._ttl, found
+            if found.addresses:
+                self._known[host] = now + DNS_TTL, found
 
     def __repr__(self) -> str:
         return f"<LookUps: {self.under_way} under way, {self.waiting} waiting, {len(self._known):,} known>"

@@ -27,6 +27,7 @@ from larm.fetch.proxies import proxy_fault, set_proxy
 from larm.fetch.recorder import Connections, Recorder
 from larm.fetch.terms import NOTHING, FetchTerms
 from larm.fetch.tls import ca_file, names_in, set_certificate
+from larm.fetch.look_ups import DNS_TTL
 from larm.model.lease import Lease
 from larm.model.message import Known
 from larm.model.outcome import Failed, FailReason, Moved, Outcome, Timing
@@ -205,7 +206,7 @@ class Transfer:
             self._verifying = verify
 
     def _verifies(self, *names: str) -> bool:
-        return self._settings.verify_tls and self._insecure.isdisjoint(names)
+        return self._insecure.isdisjoint((*names, "*"))
 
     def _set_bounds(self, robots: bool) -> None:
         settings = self._settings
@@ -218,8 +219,7 @@ class Transfer:
 
     def _set_tidying(self, tidying: bool) -> None:
         """libcurl walks through all addresses it remembers whenever a transfer ends that says how long they hold (LARM-126)."""
-        longest = max(1, min(int(self._settings.dns_ttl), 2**31 - 1))  # 0: no address that it was told would hold
-        self.handle.setopt(pycurl.DNS_CACHE_TIMEOUT, longest if tidying else -1)
+        self.handle.setopt(pycurl.DNS_CACHE_TIMEOUT, int(DNS_TTL) if tidying else -1)
         self._tidying = tidying
 
     def _set_conditions(self, known: Known | None) -> None:

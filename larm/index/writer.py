@@ -16,7 +16,7 @@ from pathlib import Path
 
 import tantivy
 
-from larm.errors import ConfigError, StorageError
+from larm.errors import StorageError
 from larm.index import fields, schema
 from larm.index.accents import accented
 from larm.index.analysis import AnyScript, encodable
@@ -32,23 +32,17 @@ from larm.index.terms import composed
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.seal import NO_SEAL, Seal
 
-_LEAST_MEMORY = 15_000_000  # a thread; tantivy's limits
-_MOST_MEMORY = 4_293_967_294
 _LONGEST_KEY = 60_000  # tantivy leaves out terms of more than 65,530 bytes without a word
 _INDEX_FILE = re.compile(r"[0-9a-f]{32}\.[a-z0-9.]+|meta\.json|\.managed\.json|\.tantivy-[a-z]+\.lock|\.tmp\w+|\.kept")
 
 
 class IndexWriter:
-    """Writes the index in the directory ``path``; ``memory`` bytes for all of its ``threads`` together.
+    """Write the index in the directory ``path``; ``memory`` bytes for all of its ``threads`` together, 15 MB each at least.
 
-    Raises ConfigError if the memory is too small; every method but `close` may raise StorageError.
+    Every method but `close` may raise StorageError.
     """
 
     def __init__(self, path: Path, memory: int, threads: int, seal: Seal = NO_SEAL) -> None:
-        if not _LEAST_MEMORY <= memory // threads <= _MOST_MEMORY:
-            raise ConfigError(
-                f"storage.index.memory: expected 15MB to 4GB for each of storage.index.threads, got {memory} in all"
-            )
         # constant after construction
         self._path = path
         self._failure = IndexFailure(path)

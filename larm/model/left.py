@@ -58,7 +58,7 @@ def sentences(left: Sequence[HostLeft], held_back: int) -> list[str]:
                 urls = sum(each.urls for each in some)
                 said.append(f"{counted(urls, 'URL')} of {host.host} {_were(urls)} left, {why[urls == 1]}: {names}")
         if host.lost:
-            said.append(f"{counted(host.lost, 'more URL')} of {host.host} {_were(host.lost)} not kept (filters.traps.held)")
+            said.append(f"{counted(host.lost, 'more URL')} of {host.host} {_were(host.lost)} not kept: too many wait already")
     others = held_back - sum(host.urls for host in left[:_NAMED])
     if others > 0:
         said.append(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from larm.building.named_parts import FilterParts, filters, own_filters
+from larm.building.named_parts import FilterParts, filters, own_filters, trap_rules_of
 from larm.building.readers import Processors, memory_budget, normalizer_of
 from larm.building.scoping import as_before, current_scope, scope_of, start_type
 from larm.building.start_folders import called, file_rules
@@ -125,7 +125,7 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
         desk = RobotsDesk(book, Turns(book, settings.frontier, clock, tally, lambda: None), settings.robots, clock, tally)
         scope = scope_of(as_before(settings, state.header), normalizer_of(settings, directory, [text]), state.header)
         folders = file_rules(settings.files, directory, state.header.start_urls if state.header else ())
-        traps = TrapDesk(book, settings.filters.traps, tally)
+        traps = TrapDesk(book, trap_rules_of(settings), tally)
         forgotten = ForgottenPages(forgotten_of(state.header).items)
         parts = FilterParts(scope, state.seen, desk, traps, folders, forgotten)
         refusals = refusals_of(url, filters(settings, parts, own_filters(settings)))

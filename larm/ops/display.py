@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _LIVE_SAMPLES = 10  # seconds that the live rates go over: short enough to see a change, long enough not to flicker
 _ENDING = "ending; Ctrl-C twice leaves at once, and the same command does what is left"
+PLAIN_INTERVAL = 60.0  # seconds between lines where stderr is no terminal: an hour is a page of them
 _VERBOSE_INTERVAL = 5.0  # seconds between plain lines with -v
 
 
@@ -37,18 +38,17 @@ class Display:
         clock: Clock,
         stream: TextIO,
         *,
-        plain_interval: float = 60.0,
         verbose: bool = False,
         here: Callable[[str], str] = str,
     ) -> None:
-        """``plain_interval``: seconds between lines where ``stream`` is no terminal. ``here``: has commands fit the place."""
+        """``here``: has commands fit the place."""
         # constant after construction
         self._probe = probe
         self._clock = clock
         self._stream = stream
         self._here = here
         self._verbose = verbose
-        self._interval = min(plain_interval, _VERBOSE_INTERVAL) if verbose else plain_interval
+        self._interval = _VERBOSE_INTERVAL if verbose else PLAIN_INTERVAL
         # only the main thread
         self._live: Live | None = _live(stream)
         self._rates = Rates(_LIVE_SAMPLES if self._live else 1)

@@ -32,6 +32,11 @@ from larm.store.pending import Pending, Told
 if TYPE_CHECKING:  # who merges no duplicates need not wait for it
     from larm.index.duplicates.aliases import Aliases
 
+COMMIT_PAGES = 1_000
+"""Pages from which on the next checkpoint commits. A commit takes 30 ms for five pages as for five hundred."""
+_MEMORY = 50_000_000
+"""Bytes of the index writer."""
+
 
 class IndexStorage:
     """Writes ``directory/index``. Implements `larm.seams.Storage`; raises ConfigError if its memory is too small."""
@@ -52,8 +57,8 @@ class IndexStorage:
         self._text_size = settings.text_size
         self._flags = settings.fields
         self._make_aliases = aliases
-        self._writer = IndexWriter(directory / "index", settings.memory, settings.threads, seal)
-        self._pending = Pending(directory / "cachingqueue", settings.commit_pages)
+        self._writer = IndexWriter(directory / "index", _MEMORY, 1, seal)
+        self._pending = Pending(directory / "cachingqueue", COMMIT_PAGES)
         self._patience = settings.commit_after
         # only the writer thread
         self._generation = 0  # of the last commit

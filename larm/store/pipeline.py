@@ -24,6 +24,8 @@ from larm.seams import Storage
 from larm.store.overflow import Overflow
 from larm.store.ticket import Ticket
 
+QUEUE = 16_000_000
+"""Bytes that wait in memory for one storage, or for those who read pages; beyond it the fetchers wait."""
 _WAKE = 500_000
 """Bytes at which the writer is woken before the next commit asks for it. Measured: waking it for each page made the fetchers
 lose a tenth of their time to the GIL."""

@@ -50,7 +50,7 @@ class SearchQuestion(msgspec.Struct, frozen=True, kw_only=True, rename={"within"
         Meta(
             gt=0,
             le=600,
-            description="seconds that peers have, at most peers.time_out; those of a network in each of three rounds",
+            description="seconds that peers have, at most peers.timeout; those of a network in each of three rounds",
         ),
     ] = PATIENCE
 

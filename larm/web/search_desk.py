@@ -22,6 +22,8 @@ from larm.web.metrics import Metrics
 
 _FAR = 32
 """Searches that wait for other machines: who is slow there must not keep others from what is here."""
+WAITING = 200
+"""Searches that wait for their turn; further ones are refused. At 10 ms each the last one waits for a second."""
 _LOOKS = 4
 """Pages, copies and the like that are read at a time."""
 _PATIENCE = 0.5
@@ -58,7 +60,7 @@ class SearchDesk:
 
     async def run(self, function: Callable[[Asked], T], asked: Asked, *, far: bool = False) -> T:
         """Something else that is a search: it has the same deadline. Raises BusyError."""
-        if self._waiting >= self._settings.searches + self._settings.waiting:
+        if self._waiting >= self._settings.searches + WAITING:
             self._metrics.refused.inc()
             raise BusyError
         self._waiting += 1

@@ -9,14 +9,16 @@ import signal
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from ipaddress import ip_address
+from pathlib import Path
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
+from larm.config.file_names import certificate_and_key
 from larm.errors import UsageError
 from larm.web.app import Application
 
@@ -152,11 +154,12 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def make_server(app: Application, certificate: str = "", key: str = "") -> uvicorn.Server:
+def make_server(app: Application, certificate: Sequence[str] = ()) -> uvicorn.Server:
     """``run(sockets=[socket])`` returns after SIGTERM or SIGINT, within five seconds; ``should_exit`` ends it, too.
 
-    ``certificate`` and ``key``: PEM files, for https. Raises UsageError.
+    ``certificate``: as `Serve.certificate`. Raises UsageError.
     """
+    chain, key = certificate_and_key(certificate, "serve.certificate", Path()) if certificate else (None, None)
     config = uvicorn.Config(
         app.asgi,
         http=_PunctualProtocol,
@@ -169,12 +172,12 @@ def make_server(app: Application, certificate: str = "", key: str = "") -> uvico
         limit_concurrency=CONNECTIONS,
         timeout_keep_alive=15,
         timeout_graceful_shutdown=_LAST_SECONDS,
-        ssl_certfile=certificate or None,
-        ssl_keyfile=key or None,
+        ssl_certfile=chain,
+        ssl_keyfile=key,
         h11_max_incomplete_event_size=_LARGEST_HEAD,
     )
     try:
         config.load()
     except (OSError, ssl.SSLError) as error:
-        raise UsageError(f"serve.certificate {certificate}: it can't be used: {error.strerror or error}") from error
+        raise UsageError(f"serve.certificate {', '.join(certificate)}: it can't be used: {error.strerror or error}") from error
     return _Server(config, app)

@@ -179,10 +179,8 @@ def test_host_resolver_that_is_missing_or_malformed(tmp_path: Path) -> None:
         ({"monitor__tick": 0}, "monitor.tick: expected more than 0 s"),
         ({"robots__ttl": 0}, "robots.ttl: expected more than 0 s"),
         ({"fetch__timeout": 0}, "fetch.timeout: expected more than 0 s"),
-        ({"storage__queue": 0}, "storage.queue: expected more than 0 bytes"),
         ({"processing__documents": {"timeout": 0}}, "processing.documents.timeout: expected more than 0 s"),
         ({"processing__documents": {"memory": "50MB"}}, "processing.documents.memory: expected at least 100MB"),
-        ({"storage__index": {"memory": "1MB"}}, "storage.index.memory: expected 15MB"),
     ],
 )
 @pytest.mark.usefixtures("own_parts")
@@ -391,10 +389,10 @@ def test_about_crawl_with_files_and_peers_of_this_machine_names_none_of_them(tmp
     path.write_text("""
 crawl: {max_pages: 7}
 files: {places: {papers: /home/anna/papers}}
-serve: {certificate_key: anna.key}
+serve: {certificate: [anna.pem, anna.key]}
 peers: {secret: anna.words, registrars: ["KEY@http://192.0.2.1:7070"]}
 network: {publish: /home/anna/seeds.txt}
-cluster: {tls: {key: anna.key}}
+cluster: {certificate: [anna.pem, anna.key]}
 """)
     fields = dict(about_crawl(load(path)))
     assert fields["larm-settings"] == '{"crawl":{"max_pages":7}}'

@@ -323,7 +323,7 @@ def test_a_link_graph_that_is_not_complete(larm: Larm, tmp_path: Path, searcher:
 def test_several_directories_are_one_search(larm: Larm, tmp_path: Path) -> None:
     """One that has no index is named; where none has, nothing was searched; each --dir may have its weight."""
     for name, word in (("one", "tide"), ("two", "tides")):
-        storage = IndexStorage(tmp_path / name, IndexSettings(memory=ByteSize(15_000_000)))
+        storage = IndexStorage(tmp_path / name, IndexSettings())
         storage.open(None)
         storage.store([stored(f"http://{name}.org/", name, f"The {word} of {name}.")])
         storage.commit()

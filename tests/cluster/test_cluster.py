@@ -395,8 +395,8 @@ def test_with_certificates(tmp_path: Path) -> None:
         issue(folder, name, ("127.0.0.1",), now)
 
     def files(name: str) -> list[str]:
-        paths = {"ca": "ca.pem", "certificate": f"{name}.pem", "key": f"{name}.key"}
-        return [word for key, file in paths.items() for word in ("-s", f"cluster.tls.{key}={folder / file}")]
+        certificate = f"cluster.certificate=[{folder / name}.pem, {folder / name}.key]"
+        return ["-s", f"cluster.ca={folder / 'ca.pem'}", "-s", certificate]
 
     with cluster(tmp_path, 20, 4) as (web, some, expected):
         some.scheme, some.agents = "tls", 2

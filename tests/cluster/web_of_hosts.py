@@ -25,6 +25,15 @@ def build(web: SyntheticWeb, hosts: int, pages: int) -> set[str]:
     return {f"h{host}.localhost/p{page}" for host in range(hosts) for page in range(pages)}
 
 
+_LARM = """
+from larm.__main__ import main
+from larm.agents.courier import Courier
+Courier.__init__.__kwdefaults__["linger"] = 0.1
+main()
+"""
+"""larm, but small batches for other agents wait for less than two seconds."""
+
+
 class Cluster:
     """Its processes, and what becomes of them."""
 
@@ -47,13 +56,14 @@ class Cluster:
         return f"{self.scheme}/{host}:{self.ports[number]}"
 
     def start(self, number: int, *more: str) -> subprocess.Popen[str]:
-        seed = ["--seed", self.address(0)] if number else []
+        join = ["--join", self.address(0)] if number else []
+        host = self._web.url("h0.localhost", "/p0")
         command = [
             *(() if self._net is None else self._net.inside(number)),
-            *(sys.executable, "-m", "larm", "crawl", self._web.url("h0.localhost", "/p0"), "--unrestricted", "--allow-private"),
+            *(sys.executable, "-c", _LARM, "crawl", host, "--unrestricted", "--allow-private"),
             *("--delay", str(self._delay), "--dir", str(self.directory(number)), "--no-index", "--cluster", "demo"),
-            *("--listen", self.address(number), "--agents", str(self.agents), *seed, "-q"),
-            *("-s", "processing.processes=0", "-s", "cluster.lease=1s", "-s", "cluster.linger=100ms", "-s", "monitor.tick=1s"),
+            *("--listen", self.address(number), "--agents", str(self.agents), *join, "-q"),
+            *("-s", "processing.processes=0", "-s", "cluster.lease=1s", "-s", "monitor.tick=1s"),
             *self._settings,
             *more,
         ]

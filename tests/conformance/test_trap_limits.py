@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import lzma
 
-from larm.config import TrapsFilter as Settings
 from larm.frontier.traps.limits import odd
+from larm.frontier.traps.rules import TrapRules
 from larm.model.message import URLMessage
 from larm.model.url import BadUrl, URLNormalizer
 from larm.model.url_shape import parts_of
@@ -17,7 +17,7 @@ MOST = 0.0005
 
 
 def test_limits_leave_real_links_alone() -> None:
-    settings, parse = Settings(), URLNormalizer().parse
+    settings, parse = TrapRules(), URLNormalizer().parse
     found: set[str] = set()
     with lzma.open(shared("links-real", "given", "links.jsonl.xz"), "rt") as lines:
         for line in lines:

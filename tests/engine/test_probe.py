@@ -9,11 +9,13 @@ from typing import Any, cast
 
 import pytest
 
-from larm.config import Config, Fetch, Storage, TrapsFilter
+from larm.config import Config, Fetch, Storage
 from larm.engine.checkpointer import Saved
 from larm.engine.fetcher_record import FetcherRecord
 from larm.engine.probe import Probe
+from larm.frontier.traps.rules import TrapRules
 from larm.frontier.traps.desk import TrapDesk
+from larm.frontier.traps.rules import TrapRules
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.seen_set import DiskSeenSet
 from larm.kit.logs.log_book import LogBook
@@ -61,7 +63,7 @@ class River:
                     handler=self.handler,
                     turns=self.rig.turns,
                     seen=self.seen,
-                    traps=TrapDesk(self.rig.book, TrapsFilter(), self.rig.tally),
+                    traps=TrapDesk(self.rig.book, TrapRules(), self.rig.tally),
                 ),
             ),
             records=[

@@ -166,7 +166,7 @@ def test_certificates_are_verified(serve: Serve, fetch: Fetching) -> None:
     outcome = fetch(server.url(host="localhost"))
     assert isinstance(outcome, Failed)
     assert outcome.reason is FailReason.TLS
-    assert isinstance(fetch(server.url(host="localhost"), verify_tls=False), Fetched)
+    assert isinstance(fetch(server.url(host="localhost"), insecure_hosts=("*",)), Fetched)
 
 
 def test_some_hosts_may_have_a_certificate_of_their_own(serve: Serve, fetcher: Making) -> None:
@@ -295,10 +295,14 @@ def test_made_and_closed_by_one_thread_driven_by_another(serve: Serve, capfd: py
     assert capfd.readouterr().err == ""  # where pycurl complains of its callbacks
 
 
-def test_the_address_of_a_host_holds_for_its_time_and_no_longer(serve: Serve, fetcher: Making) -> None:
+def test_the_address_of_a_host_holds_for_its_time_and_no_longer(
+    serve: Serve, fetcher: Making, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """LARM-126. libcurl would look through all addresses after each request; it does so now and then."""
     server = serve(page(b"x", b"Connection: close"), keep=False)
-    made = fetcher(dns_ttl=Seconds(1))
+    monkeypatch.setattr("larm.fetching.transfer.DNS_TTL", 1.0)
+    monkeypatch.setattr("larm.fetching.curl_fetcher._TIDY", 1.0)
+    made = fetcher()
     said: list[str] = []
 
     def fetch() -> bool:

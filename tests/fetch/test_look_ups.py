@@ -62,7 +62,7 @@ def fetcher(dns: Dns) -> Iterator[Making]:
 
     def make(most: int = 8, **settings: Any) -> CurlFetcher:
         made = Fetch(**{"timeout": Seconds(10), **settings})
-        names = LookUps(SystemClock(), made.ip, made.dns_ttl, most, dns)
+        names = LookUps(SystemClock(), made.ip, most, dns)
         found = CurlFetcher(terms(made)._replace(names=names), SystemClock())
         undo.extend((found.close, names.close))
         return found
@@ -137,10 +137,11 @@ def test_all_requests_of_a_host_wait_for_one_look_up(fetcher: Making, dns: Dns, 
     assert dns.asked == ["hang.test", "live.test"]
 
 
-def test_an_address_holds_for_its_time(fetcher: Making, dns: Dns, server: RawServer) -> None:
-    for ttl, count in ((60, 1), (0, 3)):
+def test_an_address_holds_for_its_time(fetcher: Making, dns: Dns, server: RawServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    for ttl, count in ((60.0, 1), (0.0, 3)):
         dns.asked.clear()
-        made = fetcher(dns_ttl=Seconds(ttl), ip="4")
+        monkeypatch.setattr("larm.fetching.look_ups.DNS_TTL", ttl)
+        made = fetcher(ip="4")
         for _ in range(3):
             made.start(lease(server.url(host="live.test")))
             assert isinstance(ended(made, 1)[0], Fetched)
@@ -269,9 +270,10 @@ def test_the_hosts_that_were_found_last_are_remembered(dns: Dns, monkeypatch: py
     names.close()
 
 
-def test_what_was_found_is_forgotten_in_time_and_in_its_order(dns: Dns) -> None:
+def test_what_was_found_is_forgotten_in_time_and_in_its_order(dns: Dns, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = FakeClock()
-    names = LookUps(clock, ttl=10.0, resolve=dns)
+    monkeypatch.setattr("larm.fetching.look_ups.DNS_TTL", 10.0)
+    names = LookUps(clock, resolve=dns)
     came: SimpleQueue[tuple[LookUp, Found]] = SimpleQueue()
     for _ in range(4):
         for host in ("a.test", "b.test"):

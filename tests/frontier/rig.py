@@ -8,8 +8,9 @@ from typing import Any
 
 import msgspec
 
-from larm.config import Frontier, Robots, TrapsFilter
+from larm.config import Frontier, Robots
 from larm.filters.mail_filter import MailFilter
+from larm.frontier.traps.rules import TrapRules
 from larm.frontier import resumption
 from larm.frontier.changes import HostChanges
 from larm.frontier.checkpoint import CheckpointFile, Following, Header
@@ -24,6 +25,7 @@ from larm.frontier.robots.landing import RobotsLander
 from larm.frontier.saved_host import QueueRow
 from larm.frontier.shared_addresses import SharedAddresses
 from larm.frontier.traps.desk import TrapDesk
+from larm.frontier.traps.rules import TrapRules
 from larm.frontier.turns import Turns
 from larm.kit.counters import Counters
 from larm.kit.disk.block_store import BlockStore
@@ -66,7 +68,7 @@ class Rig:
         clock_moved: float = 0.0,
         order: CrawlOrder | None = None,
         *,
-        traps: TrapsFilter | None = None,
+        traps: TrapRules | None = None,
         starts: Sequence[str] = (),
         release: bool = False,
     ) -> None:
@@ -88,7 +90,7 @@ class Rig:
         self.traps_settings = traps
         self.traps = TrapDesk(
             self.book,
-            traps or TrapsFilter(),
+            traps or TrapRules(),
             self.tally,
             self.said.extend,
             self._count,

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from larm.config import TrapsFilter
 from larm.errors import UsageError
 from larm.frontier.host_parts import FORMAT, Begin, Waiting, decode_part, encode_part, parts_of, take_in_locked, take_out_locked
 from larm.frontier.saved_host import HostRow
+from larm.frontier.traps.rules import TrapRules
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.units import Seconds
 from larm.model.message import decode_messages, encode_messages
@@ -154,14 +154,14 @@ def test_who_waits_for_robots_txt_asks_for_it_again(rigs: Rigs) -> None:
 
 def test_what_is_held_back_goes_with_what_is_known_of_the_patterns(tmp_path: Path) -> None:
     stores = [BlockStore(tmp_path / str(number)) for number in range(2)]
-    old, new = (Rig(store, of(host_block=3), traps=TrapsFilter(segments=3)) for store in stores)
+    old, new = (Rig(store, of(host_block=3), traps=TrapRules(segments=3)) for store in stores)
     deep = [message(f"http://a/x/y/z/{number}/", depth=1) for number in range(9)]
     passing = old.traps.sift(deep, lambda *_: None)
     assert (len(passing), old.traps.held_back) == (0, 9)
     move(old, new)
     check_gone(old)
     assert (old.traps.held_back, new.traps.held_back) == (0, 9)
-    assert new.traps.explain(deep[0]) == "held back: beyond filters.traps.segments: 3"
+    assert new.traps.explain(deep[0]) == "held back: beyond filters.traps.limits: 3 segments of a path"
     assert new.traps.sift([message("http://a/x/y/z/10/", depth=1)], lambda *_: None) == []
     assert new.traps.held_back == 10
     for store in stores:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from larm.config import TrapsFilter
 from larm.errors import StorageError
 from larm.frontier.checkpoint import CheckpointFile
 from larm.frontier.hosts import HostBook
 from larm.frontier.resumption import standing_of
 from larm.frontier.standing import decode_standing
+from larm.frontier.traps.rules import TrapRules
 from larm.kit.disk.block_store import BlockStore
 from tests.frontier.digits import Digits
 from tests.frontier.rig import CONNECT, HURRIED, Rig, drained, of, ok, status
@@ -132,7 +132,7 @@ def test_a_clock_that_was_set_stalls_no_host(store: BlockStore, back: float) -> 
 
 def test_hosts_that_hold_something_back_are_looked_at(store: BlockStore, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody else would decide what is a trap."""
-    rig = Rig(store, traps=TrapsFilter())
+    rig = Rig(store, traps=TrapRules())
     rig.put("a/1", "b/1")
     with rig.book.lock:
         rig.traps._held["a"] = 0

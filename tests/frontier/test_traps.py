@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from larm.config import TrapsFilter as Settings
 from larm.frontier.host_records import ROW
 from larm.frontier.saved_host import decode_host
 from larm.frontier.traps.host_traps import HostTraps
 from larm.frontier.traps.records import PatternRecord, State
+from larm.frontier.traps.rules import TrapRules
 from larm.frontier.traps.saved import decode_traps, row_of, traps_of
 from larm.frontier.traps.told import left_at
 from larm.kit.disk.block_store import BlockStore
@@ -24,7 +24,7 @@ from larm.model.url_shape import parts_of
 from larm.testing.fakes import Drops, message, url
 from tests.frontier.rig import Rig, of, ok
 
-SETTINGS = Settings(stale_pages=10)
+SETTINGS = TrapRules(stale_pages=10)
 HOST = "http://a.test"
 
 
@@ -65,7 +65,7 @@ def holder(traps: HostTraps, address: str) -> str | None:
     return found[1].text if found else None
 
 
-def strike(traps: HostTraps, *addresses: str, given: Settings = SETTINGS) -> list[str]:
+def strike(traps: HostTraps, *addresses: str, given: TrapRules = SETTINGS) -> list[str]:
     return [line for address in addresses for line in traps.strike(HOST + address, given)]
 
 
@@ -125,7 +125,7 @@ def test_broad_patterns_need_more(traps: HostTraps) -> None:
 
 def test_the_narrowest_pattern_that_is_known_decides(traps: HostTraps) -> None:
     """A repository on the web: its commits are new, all other views of them are not."""
-    given = Settings(stale_pages=20)
+    given = TrapRules(stale_pages=20)
     for number in range(300):
         for view in ("commit", "diff", "log", "blame"):
             if view == "commit" and number % 3 == 0:
@@ -324,7 +324,7 @@ def test_it_is_in_its_row_whatever_happened(steps: list[tuple[str, int, str]]) -
         return CachingQueue.restore(state, str(number), 10_000, never, *encoding)
 
     traps = HostTraps(make)
-    given = Settings(stale_pages=3)
+    given = TrapRules(stale_pages=3)
     for form, number, what in steps:
         address = form.format(number)
         if what == "strike":
@@ -449,17 +449,17 @@ def test_a_restart_knows_what_is_closed(rig: Rig) -> None:
     [
         ("/", None),
         ("/" + "/".join("abcdefghijklmnopqrstuvwxy"), None),
-        ("/" + "/".join("abcdefghijklmnopqrstuvwxyz"), "filters.traps.segments: 25"),
+        ("/" + "/".join("abcdefghijklmnopqrstuvwxyz"), "filters.traps.limits: 25 segments of a path"),
         ("/img/img/img/x", None),
-        ("/img/a/img/b/img/c/img/", "filters.traps.repeats: 3"),
+        ("/img/a/img/b/img/c/img/", "filters.traps.limits: 3 times the same segment"),
         ("/2019/12/12/12/12/12/x", None),
         ("/x?" + "&".join(f"n{number}=1" for number in range(40)), None),
-        ("/x?" + "&".join(f"n{number}=1" for number in range(41)), "filters.traps.parameters: 40"),
+        ("/x?" + "&".join(f"n{number}=1" for number in range(41)), "filters.traps.limits: 40 parameters"),
     ],
 )
 @pytest.mark.parametrize("limits", [True, False])
 def test_addresses_that_no_site_needs(rig: Rig, path: str, limit: str | None, limits: bool) -> None:
-    desk = Rig(rig.store, traps=Settings(limits=limits)).traps
+    desk = Rig(rig.store, traps=TrapRules(limits=limits)).traps
     drops, one = Drops(), message(f"{HOST}{path}", depth=1)
     beyond = limits and limit is not None
     assert desk.sift([one], drops) == ([] if beyond else [one])
@@ -470,23 +470,23 @@ def test_addresses_that_no_site_needs(rig: Rig, path: str, limit: str | None, li
 
 
 def test_fewer_segments_than_one_may_stand_there_again(rig: Rig) -> None:
-    desk = Rig(rig.store, traps=Settings(segments=2)).traps
+    desk = Rig(rig.store, traps=TrapRules(segments=2)).traps
     near, far = message(f"{HOST}/a/b", depth=1), message(f"{HOST}/a/b/c", depth=1)
     assert desk.sift([near, far], Drops()) == [near]
-    assert desk.explain(far) == "held back: beyond filters.traps.segments: 2"
+    assert desk.explain(far) == "held back: beyond filters.traps.limits: 2 segments of a path"
 
 
 def test_far_away(store: BlockStore) -> None:
-    desk = Rig(store, traps=Settings(depth=3)).traps
+    desk = Rig(store, traps=TrapRules(depth=3)).traps
     near, far = (message(f"{HOST}/", depth=depth) for depth in (3, 4))
     assert desk.sift([near, far], Drops()) == [near]
-    assert desk.explain(far) == "held back: beyond filters.traps.depth: 3"
+    assert desk.explain(far) == "held back: beyond filters.traps.limits: 3 links from a start URL"
     revisited = msgspec.structs.replace(far, known=UNKNOWN)
     assert desk.sift([revisited], Drops()) == [revisited]
 
 
 def test_limits_of_a_host(traps: HostTraps) -> None:
-    limits = Settings(pages=30, variants=10, parameter_sets=3)
+    limits = TrapRules(pages=30, variants=10, parameter_sets=3)
     admitted: list[str] = []
 
     def offer(address: str) -> str | None:
@@ -502,8 +502,8 @@ def test_limits_of_a_host(traps: HostTraps) -> None:
         offer(f"/r?{'abcdefghijklmnopqrst'[number]}=1")
     assert len([each for each in admitted if each.startswith("/q")]) == 10
     assert [each for each in admitted if each.startswith("/r")] == ["/r?a=1", "/r?b=1", "/r?c=1"]
-    assert offer("/q?n=20") == "filters.traps.variants: 10"
-    assert offer("/r?z=1") == "filters.traps.parameter_sets: 3"
+    assert offer("/q?n=20") == "filters.traps.limits: 10 queries of one path"
+    assert offer("/r?z=1") == "filters.traps.limits: 3 sets of parameter names of one path"
     for number in range(40):
         offer(f"/{number}")
     assert traps.limits.urls == 30
@@ -511,7 +511,7 @@ def test_limits_of_a_host(traps: HostTraps) -> None:
 
 
 def test_hosts_that_nobody_named_may_have_more_the_more_link_to_them(traps: HostTraps) -> None:
-    limits = Settings(foreign_pages=5)
+    limits = TrapRules(foreign_pages=5)
     for linking in range(3):
         for number in range(100):
             address = f"{HOST}/{linking}/{number}"
@@ -527,13 +527,13 @@ def test_hosts_that_nobody_named_may_have_more_the_more_link_to_them(traps: Host
 
 def test_a_start_rewrites_only_the_hosts_that_it_changes(store: BlockStore) -> None:
     """What is changed stays in memory until it is written: a start that changed every host would need room for all of them."""
-    rig = Rig(store, traps=Settings(stale_pages=10))
+    rig = Rig(store, traps=TrapRules(stale_pages=10))
     batch = [message(f"http://h{n}.test/a", depth=1) for n in range(20)]
     rig.tally.rise(len(batch))
     rig.queues.add(rig.traps.sift(batch, Drops()))
     rig.save()
     assert rig.load().book.cut() == []
-    other = rig.load(traps=Settings(stale_pages=11))
+    other = rig.load(traps=TrapRules(stale_pages=11))
     assert len(other.book.cut()) == 20, "verdicts of other settings are looked at again"
 
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from larm.config import TrapsFilter
 from larm.index.duplicates.novelty import NoveltyJudge
+from larm.frontier.traps.rules import TrapRules
 from larm.kit.disk.block_store import BlockStore
 from larm.model.document import Document, Visit
 from larm.model.lease import Lease
@@ -79,7 +79,7 @@ class Walk:
         store: BlockStore,
         web: Web,
         starts: Sequence[str],
-        settings: TrapsFilter | None = None,
+        settings: TrapRules | None = None,
         *,
         order: random.Random | None = None,
         batch: int = BATCH,
@@ -93,7 +93,7 @@ class Walk:
         """
         self.web = web
         self.starts = list(starts)
-        self.settings = settings or TrapsFilter()
+        self.settings = settings or TrapRules()
         self.order = order
         self.batch = batch
         self.leases = leases
@@ -186,7 +186,7 @@ class Walk:
 
     # -- the next process
 
-    def restart(self, settings: TrapsFilter | None = None, *, parked: bool = False, starts: Sequence[str] = ()) -> Walk:
+    def restart(self, settings: TrapRules | None = None, *, parked: bool = False, starts: Sequence[str] = ()) -> Walk:
         """It is stopped, and goes on; what is in the air is asked for again. ``starts``: further ones."""
         self.out.clear()
         self.rig.save()
@@ -240,6 +240,6 @@ class Walk:
         assert self.rig.traps.held_back == held.total()
 
 
-def replaced(settings: TrapsFilter | None = None, **changes: object) -> TrapsFilter:
+def replaced(settings: TrapRules | None = None, **changes: object) -> TrapRules:
     """Settings with other values."""
-    return msgspec.structs.replace(settings or TrapsFilter(), **changes)
+    return msgspec.structs.replace(settings or TrapRules(), **changes)

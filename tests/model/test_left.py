@@ -13,7 +13,7 @@ def test_each_reason_has_a_sentence_and_what_is_not_named_is_counted() -> None:
     assert sentences(left, 12_900) == [
         "12,849 URLs of a.test were left, they look like a trap: /a/**, /b?month=*",
         "1 URL of a.test was left, not decided yet whether it is a trap: /c/0",
-        "7 more URLs of a.test were not kept (filters.traps.held)",
+        "7 more URLs of a.test were not kept: too many wait already",
         "1 URL of b.test was left, it says what others say that have other parameters: *?sid",
         "49 URLs of other hosts were left, too; stats.json names them under figures.left",
         "'larm crawl --parked' fetches what was left",

@@ -24,8 +24,6 @@ from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import run_crawl
 from tests.stories.leftovers import leftovers
 
-SETTINGS = {"storage.index.memory": "15MB"}
-
 
 @pytest.fixture
 def crawled(tmp_path: Path) -> Iterator[Path]:
@@ -35,7 +33,7 @@ def crawled(tmp_path: Path) -> Iterator[Path]:
         site.page("/one", title="One", body="<p>The ferry has a captain.</p>")
         site.page("/two", title="Two", body="<p>Nothing but text of its own.</p>")
         site.page("/secret", title="Secret", body='<meta name="robots" content="noindex"><p>ferry</p>')
-        assert run_crawl(tmp_path, [web.url("a.localhost", "/")], SETTINGS).reason == "finished"
+        assert run_crawl(tmp_path, [web.url("a.localhost", "/")]).reason == "finished"
         yield tmp_path
 
 
@@ -53,7 +51,7 @@ def test_the_new_index_has_what_the_old_one_had(crawled: Path) -> None:
 
 def test_pages_that_were_cut_are_still_said_to_be(tmp_path: Path, web: SyntheticWeb) -> None:
     web.host("a.localhost").page("/", title="Long", body=f"<p>The ferry {'goes ' * 1_000}on.</p>")
-    run_crawl(tmp_path, web.url("a.localhost"), {**SETTINGS, "fetch.page_size": "2KB"})
+    run_crawl(tmp_path, web.url("a.localhost"), {"fetch.page_size": "2KB"})
     for _ in range(2):
         assert [hit.title for hit in IndexSearcher(tmp_path).search("cut:all ferry")] == ["Long"]
         reindex_pages(Config(), tmp_path)
@@ -62,7 +60,7 @@ def test_pages_that_were_cut_are_still_said_to_be(tmp_path: Path, web: Synthetic
 def test_a_finished_crawl_is_revisited_after_it(crawled: Path) -> None:
     directory = crawled
     reindex_pages(Config(), directory)
-    assert run_crawl(directory, [], SETTINGS).reason == "finished"
+    assert run_crawl(directory, []).reason == "finished"
     assert IndexReader(directory / "index").documents == 3
 
 
@@ -92,9 +90,9 @@ def test_what_the_index_had_not_committed_is_in_the_new_one(tmp_path: Path, monk
     """As after a kill, which comes between two commits."""
     with SyntheticWeb() as web:
         start = ferries(web)
-        run_crawl(tmp_path, start, SETTINGS | {"crawl.max_pages": 1})
+        run_crawl(tmp_path, start, {"crawl.max_pages": 1})
         monkeypatch.setattr(IndexStorage, "commit", IndexStorage.checkpoint)
-        assert run_crawl(tmp_path, start, SETTINGS).reason == "finished"
+        assert run_crawl(tmp_path, start).reason == "finished"
         monkeypatch.undo()
         assert IndexReader(tmp_path / "index").documents == 1
         assert check_state(Config(), tmp_path).files > 4
@@ -104,7 +102,7 @@ def test_what_the_index_had_not_committed_is_in_the_new_one(tmp_path: Path, monk
         assert len(fetched) == 2
         assert min(fetched) > 1_000_000_000
         before = leftovers(tmp_path)
-        assert run_crawl(tmp_path, [], SETTINGS).reason == "finished"
+        assert run_crawl(tmp_path, []).reason == "finished"
         assert leftovers(tmp_path) == before
 
 
@@ -114,11 +112,11 @@ def test_what_was_to_leave_the_index_with_the_next_commit_is_not_in_the_new_one(
     """As after a kill: the page asked not to be searched any more."""
     with SyntheticWeb() as web:
         start = ferries(web)
-        run_crawl(tmp_path, start, SETTINGS)
+        run_crawl(tmp_path, start)
         unwanted = '<meta name="robots" content="noindex"><p>The ferry has a captain.</p>'
         web.host("a.localhost").page("/one", title="One", body=unwanted)
         monkeypatch.setattr(IndexStorage, "commit", IndexStorage.checkpoint)
-        assert run_crawl(tmp_path, start, SETTINGS).reason == "finished"
+        assert run_crawl(tmp_path, start).reason == "finished"
         monkeypatch.undo()
     assert IndexReader(tmp_path / "index").documents == 3
     found = reindex_pages(Config(), tmp_path)
@@ -137,7 +135,7 @@ def test_what_only_the_old_index_knows_is_taken_over(tmp_path: Path) -> None:
         headers = {"X-Robots-Tag": "nosnippet", "Last-Modified": "Wed, 15 May 2024 10:00:00 GMT", "Content-Language": "fi"}
         told = html("<html><title>Told</title><p>A ferry.</p></html>")
         site.add("/told", replace(told, headers={**told.headers, **headers}))
-        assert run_crawl(tmp_path, [web.url("a.localhost", "/")], SETTINGS).reason == "finished"
+        assert run_crawl(tmp_path, [web.url("a.localhost", "/")]).reason == "finished"
 
     def found() -> list[tuple[str, str, str, int]]:
         results = IndexSearcher(tmp_path).search("ferry")
@@ -189,12 +187,10 @@ def test_a_crawl_goes_on_after_a_reindexing_that_was_killed(crawled: Path) -> No
     directory = crawled
     before = leftovers(directory)
     (directory / "index").rename(directory / "index.old")
-    assert run_crawl(directory, [], SETTINGS).reason == "finished"
+    assert run_crawl(directory, []).reason == "finished"
     assert leftovers(directory) == before
     for name in ("index", "anchors"):
         for ending in ("new", "old"):
             (directory / f"{name}.{ending}").mkdir()
-    assert (
-        run_crawl(directory, ["http://a.localhost:1/"], SETTINGS | {"storage.chain": ["log"]}, fresh=True).ending.error is None
-    )
+    assert run_crawl(directory, ["http://a.localhost:1/"], {"storage.chain": ["log"]}, fresh=True).ending.error is None
     assert not [*directory.glob("index*"), *directory.glob("anchors*")]

@@ -30,7 +30,6 @@ from larm.index.duplicates.row import decode_row
 from larm.index.writer import IndexWriter
 from larm.kit.disk.record_table import RecordTable
 from larm.kit.disk.twin_table import TwinTable
-from larm.kit.units import ByteSize
 from larm.model.crawl_hash import digest
 from larm.model.document import Document, Visit
 from larm.model.message import Known
@@ -45,7 +44,13 @@ from tests.support.webs.words import prose
 SEED = int(os.environ.get("LARM_SEED", "1"))
 PARSE = URLNormalizer().parse
 TEXTS = [prose(60, number) for number in range(5)]
-SETTINGS = config.IndexStorage(memory=ByteSize(15_000_000), commit_pages=5)
+
+
+@pytest.fixture(autouse=True)
+def _commits_are_frequent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("larm.storage.index.COMMIT_PAGES", 5)
+
+
 PLACES: list[tuple[Any, str]] = [
     (IndexWriter, "open"),
     (IndexWriter, "commit"),
@@ -213,7 +218,7 @@ class Process:
         self.pages = story.directory / "cachingqueue" / "pages.db"
         self.aliases = Aliases(self.table, config.Duplicates())
         self.clock = FakeClock()
-        self.index = IndexStorage(story.directory, SETTINGS, self.clock, lambda: self.aliases)
+        self.index = IndexStorage(story.directory, config.IndexStorage(), self.clock, lambda: self.aliases)
         self.book = PageBook(self.pages)
 
     def run(self) -> bool:

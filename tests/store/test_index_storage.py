@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from larm import config
-from larm.errors import ConfigError, StorageError
+from larm.errors import StorageError
 from larm.index import fields, schema
 from larm.index.reader import IndexReader
 from larm.kit.units import ByteSize
@@ -22,7 +22,7 @@ from larm.testing.clock import FakeClock
 from tests.index.raw import pages_with
 from tests.store.stored_pages import link, page, url
 
-SETTINGS = config.IndexStorage(memory=ByteSize(15_000_000), text_size=ByteSize(40))
+SETTINGS = config.IndexStorage(text_size=ByteSize(40))
 VISITS = [
     Visit(START, Links.of([link("http://a.org/")])),
     page("http://a.org/", "Home", "welcome here"),
@@ -115,10 +115,9 @@ def test_a_slow_crawl_commits_when_its_oldest_page_has_waited_for_half_a_minute(
 
 
 @pytest.mark.parametrize(("pages", "text"), [(3, "word"), (2, "word " + "x" * 5_000_000)])
-def test_many_pages_and_large_ones_do_not_wait(tmp_path: Path, pages: int, text: str) -> None:
-    storage = IndexStorage(
-        tmp_path, msgspec.structs.replace(SETTINGS, commit_pages=3, text_size=ByteSize(9_000_000)), FakeClock(100.0)
-    )
+def test_many_pages_and_large_ones_do_not_wait(tmp_path: Path, pages: int, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("larm.storage.index.COMMIT_PAGES", 3)
+    storage = IndexStorage(tmp_path, config.IndexStorage(text_size=ByteSize(9_000_000)), FakeClock(100.0))
     storage.open(None)
     storage.store([page("http://a.org/0", text="word")])
     storage.checkpoint()
@@ -203,14 +202,9 @@ def test_a_damaged_position_is_refused(tmp_path: Path, position: dict[str, Any])
         opened(tmp_path, position)
 
 
-def test_too_little_memory_is_a_mistake_in_the_configuration(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"storage\.index\.memory"):
-        IndexStorage(tmp_path, config.IndexStorage(memory=ByteSize(20_000_000), threads=2))
-
-
 def test_a_page_gets_its_meta_words(tmp_path: Path) -> None:
     """What is known of it besides its text can be asked for."""
-    storage = IndexStorage(tmp_path, config.IndexStorage(memory=ByteSize(15_000_000)), FakeClock(1_714_521_600.0))
+    storage = IndexStorage(tmp_path, config.IndexStorage(), FakeClock(1_714_521_600.0))
     storage.open(None)
     storage.store([page("http://www.a.org/docs/x.pdf", "T", "text", b"x" * 6000, mime="application/pdf")])
     storage.commit()

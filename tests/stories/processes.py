@@ -25,6 +25,11 @@ _QUICK = {
 }
 
 
+def plain_lines_every(seconds: float) -> str:
+    """Python for ``before``: progress lines come that often where stderr is no terminal."""
+    return f"import larm.monitor.display; larm.monitor.display.PLAIN_INTERVAL = {seconds}"
+
+
 class Said(NamedTuple):
     """How a command ended."""
 

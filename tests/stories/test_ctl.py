@@ -18,7 +18,7 @@ from larm.ops.control.client import Control
 from larm.ops.control.requests import Do, Status, Stop, Watch
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import asked, stored, watch
-from tests.stories.processes import Process, crawl_arguments, larm_says
+from tests.stories.processes import Process, crawl_arguments, larm_says, plain_lines_every
 
 WAITS = {"crawl.on_idle": "wait"}
 
@@ -131,8 +131,8 @@ def test_what_was_answered_survives_a_kill(tmp_path: Path, how_far: str) -> None
         log = watch(web)
         lonely = threading.Event()
         log.when(lambda request: request.path == "/lonely", lonely.set)
-        settings = WAITS | {"monitor.plain_interval": "1s"}
-        with Process(*crawl_arguments(tmp_path, [web.url("a.localhost")], settings, "-restrictto", ".*")) as process:
+        arguments = crawl_arguments(tmp_path, [web.url("a.localhost")], WAITS, "-restrictto", ".*")
+        with Process(*arguments, before=plain_lines_every(1)) as process:
             process.wait_for_line("limited by a pause")
             with Control(tmp_path) as control:
                 report = control.ask(Status())

@@ -214,7 +214,7 @@ def test_killed_in_a_revisit_and_then_everything_is_as_it_was(tmp_path: Path, we
         site.page(path, "The same", prose(150, 1))
     site.page("/", "Start", links=["/one", "/two"])
     start = [web.url("a.localhost")]
-    settings = {"monitor.tick": "1h", "storage.index.memory": "15MB", "storage.index.commit_after": "0s"}
+    settings = {"monitor.tick": "1h", "storage.index.commit_after": "0s"}
     assert larm_says(*crawl_arguments(tmp_path, start, settings)).status == 0
     before, following = lead(tmp_path), aliases(tmp_path)
     (first,) = before - {"/"}

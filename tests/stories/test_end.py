@@ -25,7 +25,7 @@ from tests.parse.office_files import pdf
 from tests.stories.crawls import check_complete, config_of, reference_links, rows, watch
 from tests.stories.leftovers import leftovers
 from tests.stories.parts import HERE, LongClose
-from tests.stories.processes import Process, crawl_arguments, larm_says
+from tests.stories.processes import Process, crawl_arguments, larm_says, plain_lines_every
 from tests.support.random_web import RandomWeb, random_web
 
 SCOPE = ("-restrictto", r"http://h\d\d\.localhost:\d+/.*")
@@ -168,8 +168,8 @@ def served() -> Iterator[RandomWeb]:
 
 def test_a_second_ctrl_c_leaves_the_end_and_the_same_command_completes_it(served: RandomWeb, tmp_path: Path) -> None:
     """Without asking for a page again, though the crawl is finished; only the run after that one revisits it."""
-    arguments = crawl_arguments(tmp_path, served.start_urls, {"monitor.plain_interval": "100ms"}, *SCOPE)
-    with Process(*arguments, before=STOPPED_AT.format(pages=30)) as process:
+    arguments = crawl_arguments(tmp_path, served.start_urls, {}, *SCOPE)
+    with Process(*arguments, before=f"{plain_lines_every(0.1)}\n{STOPPED_AT.format(pages=30)}") as process:
         while "larm-last" in (line := process.wait_for_line("texts of links")):
             assert "ending; Ctrl-C twice leaves at once" in line  # the last checkpoint is not written yet
         process.signal(signal.SIGINT)

@@ -24,7 +24,6 @@ from tests.stories.crawls import ALL_HOSTS, run_crawl, watch
 from tests.stories.processes import ROOT, Process, crawl_arguments
 from tests.support.random_web import RandomWeb, random_web
 
-SETTINGS = ALL_HOSTS | {"storage.index.memory": "15MB"}
 _READ_ONLY = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"'
 _FULL = (
     'mount -t tmpfs -o size=16m larm-test "$1" && cp -a "$0/." "$1" && rm -f "$1"/cachingqueue/*-shm'
@@ -93,7 +92,7 @@ def folder() -> Iterator[Path]:
 def crawled(web: RandomWeb, folder: Path) -> Crawled:
     before = os.umask(0o022)
     try:
-        run_crawl(folder / "crawl", web.start_urls, SETTINGS)
+        run_crawl(folder / "crawl", web.start_urls, ALL_HOSTS)
     finally:
         os.umask(before)
     return Crawled(folder / "crawl", web.start_urls[0], "river")
@@ -108,7 +107,7 @@ def left(request: pytest.FixtureRequest, crawled: Crawled, web: RandomWeb, folde
     else:
         log = watch(web)
         number = signal.SIGINT if request.param == "stopped" else signal.SIGKILL
-        with Process(*crawl_arguments(directory, web.start_urls, SETTINGS | {"monitor.tick": "30ms"})) as process:
+        with Process(*crawl_arguments(directory, web.start_urls, ALL_HOSTS | {"monitor.tick": "30ms"})) as process:
 
             def end() -> None:  # on the server's thread: nothing is fetched until the checkpoints know some pages
                 never = threading.Event()
@@ -164,7 +163,7 @@ def test_backup_of_a_crawl_that_is_read_only_is_a_crawl(way: object, crawled: Cr
         os.chmod(copy, 0o777)
         found = way(crawled.directory, "backup", copy)  # type: ignore[operator]
         assert found.returncode == 0, found.stderr
-        run_crawl(Path(copy), (), SETTINGS)
+        run_crawl(Path(copy), (), ALL_HOSTS)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -231,7 +230,7 @@ def test_what_another_user_may_not_read_is_named(crawled: Crawled, folder: Path)
 def test_modes_are_as_the_umask_says(web: RandomWeb, tmp_path: Path, mask: str, mode: int) -> None:
     code = f"import os; os.umask(0o{mask}); from larm.__main__ import main; main()"
     arguments = ["crawl", "-q", *web.start_urls, "--dir", str(tmp_path / "crawl"), "--delay", "0"]
-    for key, value in SETTINGS.items():
+    for key, value in ALL_HOSTS.items():
         arguments += ["-s", f"{key}={value}"]
     for _ in range(2):
         assert said([sys.executable, "-c", code, *arguments]).returncode == 0

@@ -22,7 +22,7 @@ from tests.stories.crawls import ALL_HOSTS, Run, check_stored, lines, reference_
 from tests.stories.leftovers import leftovers
 from tests.support.random_web import RandomWeb, random_web
 
-SETTINGS = ALL_HOSTS | {"storage.index.memory": "15MB", "monitor.tick": "20ms", "storage.log.page_file_size": 20_000}
+SETTINGS = ALL_HOSTS | {"monitor.tick": "20ms", "storage.log.page_file_size": 20_000}
 OWN_FILTER = SETTINGS | {
     "filters.order": ["length", "scope", "tests.stories.test_removed:Nothing", "visited", "traps", "robots"],
 }
@@ -191,7 +191,7 @@ def test_the_index_is_made_anew_by_reindex(directory: Path, web: RandomWeb, capf
     assert cli.run(["search", "river", "--dir", str(directory)]) == 2
     assert "larm reindex" in capfd.readouterr().err
     web.log.clear()
-    assert cli.run(["reindex", "--dir", str(directory), "-s", "storage.index.memory=15MB"]) == 0
+    assert cli.run(["reindex", "--dir", str(directory)]) == 0
     assert not web.requests
     assert leftovers(directory) == before
     again(directory, web)

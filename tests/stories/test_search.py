@@ -15,7 +15,7 @@ from larm.errors import UsageError
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import SILENCE, run_crawl
-from tests.stories.processes import Process, crawl_arguments, larm_says
+from tests.stories.processes import Process, crawl_arguments, larm_says, plain_lines_every
 
 TEXTS = {
     "/en": ("Vacuum freezing", "The vacuum freezes old rows.", "en"),
@@ -35,8 +35,8 @@ def test_a_search_while_a_crawl_runs(web: SyntheticWeb, tmp_path: Path) -> None:
     """What the last checkpoint had is found, though the crawl waits for a page that never comes."""
     web.host("a.localhost").page("/", "Early", "the first words", links=["/never"])
     web.host("a.localhost").add("/never", SILENCE)
-    often = {"monitor.tick": "50ms", "monitor.plain_interval": "50ms"}
-    with Process(*crawl_arguments(tmp_path, [web.url("a.localhost")], often)) as crawl:
+    often = crawl_arguments(tmp_path, [web.url("a.localhost")], {"monitor.tick": "50ms"})
+    with Process(*often, before=plain_lines_every(0.05)) as crawl:
         found = None
         while not found:
             crawl.wait_for_line("page")

@@ -151,10 +151,10 @@ def test_a_certificate_of_who_asks(tmp_path: Path, certificate: Path, most: ssl.
     """Of a site that wants one; other hosts never see it, also where it redirects there, and no file of the crawl has it."""
     text = certificate.read_text()
     key = text[text.index("-----BEGIN PRIVATE KEY") : text.index("-----END PRIVATE KEY")]
-    site = {"certificate": "me.pem"}
+    site: dict[str, object] = {"certificate": "me.pem"}
     if apart:
         private(tmp_path / "key.pem", text)
-        site = {"certificate": str(CERTIFICATE), "key": "key.pem"}
+        site = {"certificate": [str(CERTIFICATE), "key.pem"]}
     with (
         RawServer(
             lambda _: page(b"<title>other</title>", b"Content-Type: text/html"), tls=True, wants=ssl.CERT_OPTIONAL
@@ -162,7 +162,7 @@ def test_a_certificate_of_who_asks(tmp_path: Path, certificate: Path, most: ssl.
         RawServer(lambda request: answer(request, other), tls=True, wants=ssl.CERT_REQUIRED, most=most) as inner,
     ):
         start = inner.url(host="localhost")
-        settings = ALL | {"fetch.verify_tls": False, "frontier.retries": 0}
+        settings = ALL | {"fetch.insecure_hosts": "*", "frontier.retries": 0}
         said = run_crawl(tmp_path / "without", start, settings).ending.failed_starts
         assert len(said) == 1
         assert "no safe connection" in said[0] or "its robots.txt can't be read" in said[0]
@@ -207,8 +207,8 @@ def test_a_key_with_a_password_is_told_at_the_start(tmp_path: Path, certificate:
     key = load_pem_private_key(certificate.read_bytes(), None)
     locked = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, BestAvailableEncryption(b"secret"))
     private(tmp_path / "locked.pem", locked.decode())
-    with pytest.raises(ConfigError, match=r"sites\.a\.key: the key in .*locked\.pem has a password"):
-        build_crawl(config_of("http://a/", {"sites": {"a": {"certificate": "me.pem", "key": "locked.pem"}}}), tmp_path)
+    with pytest.raises(ConfigError, match=r"sites\.a\.certificate: the key in .*locked\.pem has a password"):
+        build_crawl(config_of("http://a/", {"sites": {"a": {"certificate": ["me.pem", "locked.pem"]}}}), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -216,10 +216,10 @@ def test_a_key_with_a_password_is_told_at_the_start(tmp_path: Path, certificate:
     [
         ({"certificate": "open"}, "sites.a.certificate: "),
         ({"certificate": "open"}, "others may read it: 'chmod 600"),
-        ({"certificate": "one", "key": "open"}, "sites.a.key: "),
+        ({"certificate": ["one", "open"]}, "sites.a.certificate: "),
         ({"certificate": "one"}, "one is no certificate with its key in PEM"),
-        ({"certificate": "missing", "key": "one"}, "is no certificate with its key in PEM (No such file or directory)"),
-        ({"key": "one"}, "there is no sites.a.certificate that it belongs to"),
+        ({"certificate": ["missing", "one"]}, "is no certificate with its key in PEM (No such file or directory)"),
+        ({"certificate": ["one", "two", "three"]}, "expected [CERTIFICATE, KEY], or one PEM file with both"),
         ({"auth": "me:plain"}, "sites.a.auth: a password is not written into the configuration"),
         ({"auth": "${LARM_TEST_NOWHERE}"}, "the environment has no variable LARM_TEST_NOWHERE"),
         ({"auth": "${file:open}"}, "others may read it: 'chmod 600"),

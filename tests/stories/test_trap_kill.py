@@ -25,8 +25,8 @@ SETTINGS = {
     "frontier.host_block": 5,  # what is held back goes to the disk, and comes back
     "frontier.messages_in_memory": 20,
     "storage.chain": "[log]",
-    "filters.traps.stale_pages": 10,
 }
+STALE_SOON = "from larm.frontier.traps import rules; rules.DEFAULT = rules.TrapRules(stale_pages=10)"
 KILLS = 3
 LISTS, EACH = 60, 10
 """A catalogue: lists that lead to each other and to their parts, none of which says anything new. All of it ends."""
@@ -72,7 +72,7 @@ def held(directory: Path) -> Counter[str]:
 def kill(web: SyntheticWeb, directory: Path, start: str, after: int, *options: str) -> bool:
     """Run the crawl and kill it at that request; whether it had not ended before."""
     log = watch(web)
-    with Process(*crawl_arguments(directory, [start], SETTINGS, *options)) as process:
+    with Process(*crawl_arguments(directory, [start], SETTINGS, *options), before=STALE_SOON) as process:
         log.at(after, lambda: process.signal(signal.SIGKILL))
         return process.end().status == -signal.SIGKILL
 
@@ -84,7 +84,7 @@ def test_what_ends_is_whole_whenever_it_was_killed(tmp_path: Path, web: Syntheti
     for _ in range(KILLS):
         assert kill(web, tmp_path, start, moments.randrange(5, 150))
     watch(web)
-    said = larm_says(*crawl_arguments(tmp_path, [start], SETTINGS))
+    said = larm_says(*crawl_arguments(tmp_path, [start], SETTINGS), before=STALE_SOON)
     assert said.status == 0, said.err
     paths = ["/", *(f"/list/{n}" for n in range(LISTS)), *(f"/part/{n}" for n in range(LISTS * EACH))]
     assert stored(tmp_path) == Counter(web.url("held.localhost", path) for path in paths)
@@ -100,14 +100,15 @@ def test_a_trap_is_whole_whenever_it_was_killed(tmp_path: Path, web: SyntheticWe
         if not kill(web, tmp_path, start, moments.randrange(5, 250)):
             break
     watch(web)
-    said = larm_says(*crawl_arguments(tmp_path, [start], SETTINGS))
+    said = larm_says(*crawl_arguments(tmp_path, [start], SETTINGS), before=STALE_SOON)
     assert said.status == 0, said.err
     before = check_tree(tmp_path, web)
     assert before
     for _ in range(2):  # while they are released
         kill(web, tmp_path, start, moments.randrange(20, 200), "--parked")
     watch(web)
-    assert larm_says(*crawl_arguments(tmp_path, [start], SETTINGS, "--parked", "--max-pages", "5000")).status == 0
+    arguments = crawl_arguments(tmp_path, [start], SETTINGS, "--parked", "--max-pages", "5000")
+    assert larm_says(*arguments, before=STALE_SOON).status == 0
     check_tree(tmp_path, web)
     assert set(before) <= set(stored(tmp_path))
 

@@ -103,7 +103,7 @@ def test_what_was_held_back_can_be_had_later(tmp_path: Path, web: SyntheticWeb, 
     asked_for = set(web.fetched())
     later = {
         "parked": {"crawl.parked": True},
-        "switch": {"filters.traps.limits": False} if kind == "limit" else {"filters.traps.repetition": False},
+        "switch": {"filters.traps.limits": 0} if kind == "limit" else {"filters.traps.repetition": False},
         "order": {"filters.order": ["known_paths", "files", "scope", "length", "visited", "robots"]},
     }[how]
     web.log.clear()

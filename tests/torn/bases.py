@@ -27,7 +27,6 @@ SETTINGS: dict[str, object] = {
     "frontier.hosts_in_memory": 2,
     "frontier.messages_in_memory": 10,
     "storage.log.page_file_size": 20_000,
-    "storage.index.memory": "15MB",
     "fetch.threads": 1,
 }
 

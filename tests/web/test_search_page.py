@@ -220,8 +220,9 @@ def test_crawls_below_a_root(start: Start, harbour: Path, library: Path) -> None
     assert titles(served.get("/search", params={"q": "eels"}).text) == ["Eels"]
 
 
-def test_too_many_searches_are_told_to_come_again(start: Start, harbour: Path) -> None:
-    served = start(harbour, settings=Serve(searches=1, waiting=0))
+def test_too_many_searches_are_told_to_come_again(start: Start, harbour: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("larm.web.search_desk.WAITING", 0)
+    served = start(harbour, settings=Serve(searches=1))
     desk_busy = [served.get("/search", params={"q": "tide"}).status_code for _ in range(3)]
     assert desk_busy == [200, 200, 200], "one after the other there is room"
 

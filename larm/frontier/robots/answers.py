@@ -55,7 +55,7 @@ class RobotsPolicy(NamedTuple):
         known: RobotsRules | None = None,
         at_once: bool = False,
     ) -> RobotsAnswer:
-        """2xx: the rules. 3xx: followed up to `Robots.redirects` times, then as if there were none. 4xx: there are none, all is
+        """2xx: the rules. 3xx: followed `Frontier.redirects` times, then as if there were none. 4xx: there are none, all is
         allowed, but for 429. Anything else is tried again by the table of `policy` (a name without an address is not), and
         then the host is given up; rules ``known`` from an earlier visit stay in force instead (2.4), and also after 304.
         ``at_once``: somebody waits for the first answer of this host, so one at which nothing listens is given up without
@@ -67,7 +67,7 @@ class RobotsPolicy(NamedTuple):
             case NotModified():
                 return known or ALLOW_ALL  # without a copy nothing was asked that 304 answers
             case Moved(location=location):
-                return Redirect(location) if asked.redirects < self.robots.redirects else ALLOW_ALL
+                return Redirect(location) if asked.redirects < self.frontier.redirects else ALLOW_ALL
             case Refused(status=status) if status < 500 and status != 429:
                 return ALLOW_ALL
         decision = policy(outcome, asked.tries, self.frontier, blocks=blocks, random=self.random)

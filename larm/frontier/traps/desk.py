@@ -19,7 +19,6 @@ from itertools import groupby
 
 import msgspec
 
-from larm.config import TrapsFilter as Settings
 from larm.frontier.host import Host
 from larm.frontier.hosts import HostBook
 from larm.frontier.traps.host_traps import BEYOND, HostTraps
@@ -27,6 +26,7 @@ from larm.frontier.traps.limits import odd
 from larm.frontier.traps.records import PatternRecord, State
 from larm.frontier.traps.resumed import reopen, resume
 from larm.frontier.traps.rounds import next_step, undecided
+from larm.frontier.traps.rules import TrapRules
 from larm.frontier.traps.told import TOLD, left_at, why_held
 from larm.kit.threads.tally import Tally
 from larm.model.file_url import FILES
@@ -53,7 +53,7 @@ class TrapDesk:
     def __init__(
         self,
         book: HostBook,
-        settings: Settings,
+        rules: TrapRules,
         tally: Tally,
         log: Callable[[Sequence[str]], None] = lambda _: None,
         count: Callable[[str, int], None] = lambda _name, _n: None,
@@ -67,13 +67,13 @@ class TrapDesk:
         """
         # constant after construction
         self._book = book
-        self._settings = settings
+        self._rules = rules
         self._tally = tally
         self._log = log
         self._count = count
         self._starts = starts
         self._release = release
-        self._rule = number_of(repr((settings.stale_pages, settings.stale_share))) if settings.repetition else 0
+        self._rule_number = number_of(repr((rules.stale_pages, rules.stale_share))) if rules.repetition else 0
         # guarded by book.lock
         self._held: dict[str, int] = {}  # by host: addresses that are held back, where there are any, or too many were
         self._held_back = 0  # their sum
@@ -99,11 +99,11 @@ class TrapDesk:
                         passing.append(message)
                         continue
                     parts = parts_of(message.url.access)
-                    if message.stale and self._settings.repetition and message.referrer.startswith(parts.origin + "/"):
-                        said += [f"{key}\t{line}" for line in traps.strike(message.referrer, self._settings)]
+                    if message.stale and self._rules.repetition and message.referrer.startswith(parts.origin + "/"):
+                        said += [f"{key}\t{line}" for line in traps.strike(message.referrer, self._rules)]
                     limit = self._beyond(traps, message, parts)
                     if limit is None:
-                        traps.limits.admit(message, parts, self._settings)
+                        traps.limits.admit(message, parts, self._rules)
                         passing.append(message)
                     else:
                         beyond.append(message)
@@ -144,7 +144,7 @@ class TrapDesk:
                 return None
             parts = parts_of(message.url.access)
             limit = self._beyond(traps, message, parts)
-            found = traps.holder(message.url.access) if self._settings.repetition else None
+            found = traps.holder(message.url.access) if self._rules.repetition else None
             held = traps.holds(message.url.fingerprint)
         if limit is not None:
             why = f"beyond {limit}"
@@ -167,7 +167,7 @@ class TrapDesk:
                 host = self._book.get_locked(key)
                 traps = self._traps_locked(host)
                 for each in group:
-                    said += [f"{key}\t{line}" for line in traps.learn(each, self._settings)]
+                    said += [f"{key}\t{line}" for line in traps.learn(each, self._rules)]
                     if traps.read % _AGAIN == 0 and not (traps.counted or host.dormant) and undecided(traps):
                         self._count_locked(traps)
                 self._growing_locked(host, traps)
@@ -181,7 +181,7 @@ class TrapDesk:
     def hold_locked(self, host: Host, message: URLMessage) -> bool:
         """One that is next is held back; False: it goes on. See `larm.frontier.guard.Guard`."""
         traps = host.traps
-        if traps is None or not traps.active or not self._rule or message.released or exempt(message):
+        if traps is None or not traps.active or not self._rule_number or message.released or exempt(message):
             return False
         access = message.url.access
         found = traps.holder(access)
@@ -205,7 +205,7 @@ class TrapDesk:
             return
         start = traps.limits.start
         traps.limits.start |= host.key in self._starts
-        changed = resume(traps, self._settings, self._rule, release=self._release)
+        changed = resume(traps, self._rules, self._rule_number, release=self._release)
         self._held_locked(host, traps)
         self._growing_locked(host, traps)
         if changed or traps.limits.start != start:  # what is changed stays in memory, and all hosts come here
@@ -279,17 +279,17 @@ class TrapDesk:
     def _traps_locked(self, host: Host) -> HostTraps:
         if host.traps is None:
             traps = host.traps = self._book.records.traps(host.key)
-            traps.limits.start, traps.rule = host.key in self._starts, self._rule
+            traps.limits.start, traps.rule = host.key in self._starts, self._rule_number
         return host.traps
 
     def _beyond(self, traps: HostTraps, message: URLMessage, parts: Parts) -> str | None:
-        if not self._settings.limits:
+        if not self._rules.limits:
             return None
-        return odd(message, parts, self._settings) or traps.limits.beyond(parts, self._settings)
+        return odd(message, parts, self._rules) or traps.limits.beyond(parts, self._rules)
 
     def _hold_locked(self, host: Host, traps: HostTraps, key: int, record: PatternRecord, message: URLMessage) -> None:
         held = self._held.get(host.key, 0)
-        if held >= self._settings.held:
+        if held >= self._rules.held:
             traps.lose(record)
             self._held.setdefault(host.key, held)
             self._count("traps/over", 1)

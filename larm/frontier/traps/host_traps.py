@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from larm.config import TrapsFilter as Settings
 from larm.frontier.traps.choices import Choices
 from larm.frontier.traps.limits import HostLimits
 from larm.frontier.traps.parameters import HostParameters
 from larm.frontier.traps.records import ENOUGH, PatternRecord, Round, State
+from larm.frontier.traps.rules import TrapRules
 from larm.kit.disk.caching_queue import CachingQueue, QueueState
 from larm.model.message import URLMessage
 from larm.model.novelty import Novelty
@@ -25,7 +25,7 @@ MakeQueue = Callable[[int, QueueState[URLMessage] | None], CachingQueue[URLMessa
 _PATTERNS = 4096
 """Are remembered; of more, those that little is known of are forgotten."""
 _LARGER = (1, 1, 2, 3, 6)
-"""A pattern of each breadth is judged by so many times ``filters.traps.stale_pages`` pages ..."""
+"""A pattern of each breadth is judged by so many times `TrapRules.stale_pages` pages ..."""
 _SHARPER = (1.0, 1.0, 1.0, 0.8, 0.6)
 """... and of what is new among them only this part of what a narrow one may have keeps it open."""
 _TRIES, _NEWCOMERS = ENOUGH, 100
@@ -90,13 +90,13 @@ class HostTraps:
 
     # -- before an address waits
 
-    def strike(self, page: str, settings: Settings) -> list[str]:
+    def strike(self, page: str, rules: TrapRules) -> list[str]:
         """A page (its access URL) that said nothing new has brought an address that nobody had seen; lines for the log."""
         if page in self._struck or self.warm < WARM:
             return []
         self._struck = [*self._struck[1 - _STRUCK :], page]
         self._wary = self.read + _WARY
-        return self._judge_all(self._told(page), False, settings)
+        return self._judge_all(self._told(page), False, rules)
 
     # -- before an address is asked for, and for `larm why`
 
@@ -180,7 +180,7 @@ class HostTraps:
 
     # -- when a page was read
 
-    def learn(self, read: Novelty, settings: Settings) -> list[str]:
+    def learn(self, read: Novelty, rules: TrapRules) -> list[str]:
         """Take in what a page was worth; returns lines for the log, where a pattern is closed or a parameter means nothing."""
         self.read += 1
         self.limits.count_page(self.read)
@@ -202,7 +202,7 @@ class HostTraps:
             own = self._told(read.url.access)
             if read.referrer.startswith(parts.origin + "/"):  # a list of articles has no text of its own, but leads to some
                 own += [each for each in self._told(read.referrer) if each.breadth <= 1 and each not in own]
-            lines += self._judge_all(own, True, settings)
+            lines += self._judge_all(own, True, rules)
         return lines
 
     def _sift(self) -> None:
@@ -211,16 +211,16 @@ class HostTraps:
             if each.state in {State.CLOSED, State.TRAP} and each.breadth != PARAMETER and not each.leaving:
                 each.leaving, each.sifting = each.held, True
 
-    def _judge_all(self, patterns: Iterable[Pattern], fresh: bool, settings: Settings) -> list[str]:
-        return [line for pattern in patterns if (line := self._judge(pattern, fresh, settings))]
+    def _judge_all(self, patterns: Iterable[Pattern], fresh: bool, rules: TrapRules) -> list[str]:
+        return [line for pattern in patterns if (line := self._judge(pattern, fresh, rules))]
 
-    def _judge(self, pattern: Pattern, fresh: bool, settings: Settings) -> str | None:
+    def _judge(self, pattern: Pattern, fresh: bool, rules: TrapRules) -> str | None:
         record = self._record(pattern)
         if record.closed:
             return None
-        window = settings.stale_pages * _LARGER[pattern.breadth]
+        window = rules.stale_pages * _LARGER[pattern.breadth]
         record.add(fresh, window)
-        few = int(window * (1 - settings.stale_share) * _SHARPER[pattern.breadth] + 1e-6)
+        few = int(window * (1 - rules.stale_share) * _SHARPER[pattern.breadth] + 1e-6)
         if fresh or record.judged < window or record.fresh > few:
             return None
         record.state = State.CLOSED

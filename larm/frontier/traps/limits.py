@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 
-from larm.config import TrapsFilter as Settings
 from larm.frontier.traps.bounded import entry
 from larm.frontier.traps.records import PathRecord
+from larm.frontier.traps.rules import TrapRules
 from larm.model.message import URLMessage
 from larm.model.url_shape import Parts, number_of, repeats
 
@@ -32,18 +32,18 @@ class HostLimits:
     mark: int = 0
     """`urls` when that was asked last."""
 
-    def beyond(self, parts: Parts, settings: Settings) -> str | None:
+    def beyond(self, parts: Parts, rules: TrapRules) -> str | None:
         """The limit that one more such address would break, as it is set; None: it may come in."""
-        if self.urls >= settings.pages:
-            return f"filters.traps.pages: {settings.pages}"
-        if not self.start and self.urls >= settings.foreign_pages * (1 + len(self.linking)):
-            return f"filters.traps.foreign_pages: {settings.foreign_pages}"
+        if self.urls >= rules.pages:
+            return rules.beyond("pages")
+        if not self.start and self.urls >= rules.foreign_pages * (1 + len(self.linking)):
+            return rules.beyond("foreign_pages")
         path = self.paths.get(number_of(parts.path)) if parts.parameters else None
         if path is not None:
-            if path.variants >= settings.variants:
-                return f"filters.traps.variants: {settings.variants}"
-            if len(path.sets) >= settings.parameter_sets and (names := _names(parts)) and names not in path.sets:
-                return f"filters.traps.parameter_sets: {settings.parameter_sets}"
+            if path.variants >= rules.variants:
+                return rules.beyond("variants")
+            if len(path.sets) >= rules.parameter_sets and (names := _names(parts)) and names not in path.sets:
+                return rules.beyond("parameter_sets")
         return None
 
     def count_page(self, read: int) -> None:
@@ -51,14 +51,14 @@ class HostLimits:
         if read % _OFTEN == 0:
             self.grows, self.mark = read >= _LARGE and self.urls - self.mark >= _OFTEN, self.urls
 
-    def admit(self, message: URLMessage, parts: Parts, settings: Settings) -> None:
+    def admit(self, message: URLMessage, parts: Parts, rules: TrapRules) -> None:
         """Count an address that comes in."""
         self.urls += 1
         if parts.parameters:
             path = entry(self.paths, number_of(parts.path), PathRecord, _PATHS)
             path.variants += 1
             names = _names(parts)
-            if names and names not in path.sets and len(path.sets) < settings.parameter_sets:
+            if names and names not in path.sets and len(path.sets) < rules.parameter_sets:
                 path.sets = [*path.sets, names]
         if not self.start and not message.referrer.startswith(parts.origin) and len(self.linking) < _LINKING:
             self.linking[number_of(message.referrer[: message.referrer.find("/", 8)])] = None
@@ -70,17 +70,17 @@ def _names(parts: Parts) -> int:
     return number_of("&".join(names)) if names else 0
 
 
-def odd(message: URLMessage, parts: Parts, settings: Settings) -> str | None:
+def odd(message: URLMessage, parts: Parts, rules: TrapRules) -> str | None:
     """The limit that an address is beyond whatever else its host has; None: it is like those of real sites."""
-    if message.depth > settings.depth:
-        return f"filters.traps.depth: {settings.depth}"
+    if message.depth > rules.depth:
+        return rules.beyond("depth")
     access = message.url.access
     slashes = access.count("/") - 3
-    if slashes >= min(settings.segments, settings.repeats):  # else it has not so many segments
-        if parts.path.count("/") > settings.segments:
-            return f"filters.traps.segments: {settings.segments}"
-        if repeats(parts.path) > settings.repeats:
-            return f"filters.traps.repeats: {settings.repeats}"
-    if access.count("&") + access.count(";") >= settings.parameters:
-        return f"filters.traps.parameters: {settings.parameters}"
+    if slashes >= min(rules.segments, rules.repeats):  # else it has not so many segments
+        if parts.path.count("/") > rules.segments:
+            return rules.beyond("segments")
+        if repeats(parts.path) > rules.repeats:
+            return rules.beyond("repeats")
+    if access.count("&") + access.count(";") >= rules.parameters:
+        return rules.beyond("parameters")
     return None

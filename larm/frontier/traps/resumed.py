@@ -1,12 +1,12 @@
 """What was held back by rules that are others now, or by a pattern that is reopened, goes on. Pure; under the book's lock."""
 
-from larm.config import TrapsFilter as Settings
 from larm.frontier.traps.host_traps import HostTraps
 from larm.frontier.traps.records import PatternRecord, State
 from larm.frontier.traps.rounds import undecided
+from larm.frontier.traps.rules import TrapRules
 
 
-def resume(traps: HostTraps, settings: Settings, rule: int, *, release: bool) -> bool:
+def resume(traps: HostTraps, rules: TrapRules, rule: int, *, release: bool) -> bool:
     """Of an earlier run; whether anything is different now. ``rule``: as `HostTraps.rule`, 0 where repetition is not asked for.
 
     ``release``: all of it goes on, and what comes of it as well, until its patterns are found out once more.
@@ -14,7 +14,7 @@ def resume(traps: HostTraps, settings: Settings, rule: int, *, release: bool) ->
     traps.released = release
     before = traps.rule, traps.counted, [record.leaving for record in traps.records.values()]
     for record in traps.records.values():
-        if release or _is_free(record, settings, rule):
+        if release or _is_free(record, rules, rule):
             _let_go(record, forced=release)
         if record.closed and record.state is not State.LIMIT:
             if release or not rule:
@@ -40,10 +40,9 @@ def reopen(traps: HostTraps, pattern: str) -> None:
     traps.counted = undecided(traps)
 
 
-def _is_free(record: PatternRecord, settings: Settings, rule: int) -> bool:
+def _is_free(record: PatternRecord, rules: TrapRules, rule: int) -> bool:
     if record.state is State.LIMIT:
-        name, _, value = record.text.removeprefix("filters.traps.").partition(": ")
-        return not settings.limits or value != str(getattr(settings, name, None))
+        return not rules.holds(record.text)
     return not rule
 
 

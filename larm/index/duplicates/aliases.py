@@ -194,8 +194,7 @@ class Aliases:
         best, most = None, 0.0
         for each in view.leads(*row.bands):
             other = each.row
-            titled = row.title == other.title != 0
-            least = self._settings.similarity if titled else self._settings.similarity_other_title
+            least = self._settings.similarity
             share = likeness(row.sketch, other.sketch)
             shorter, longer = sorted((row.features, other.features))
             alike = shorter >= longer * least and distance(row.simhash, other.simhash) <= _FAR

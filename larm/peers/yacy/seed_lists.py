@@ -33,7 +33,7 @@ class SeedLists:
     def _of(self, url: str) -> Iterator[Seed]:
         file = url.rpartition("/")[2].endswith(".txt")  # a principal's
         if not is_address("/".join(url.split("/")[:3]) if file else url.rstrip("/")):
-            self._say(f"network.seeds: {url}: expected a peer's address such as http://192.0.2.7:7070, or that of a .txt file")
+            self._say(f"network.bootstrap: {url}: expected the address of a peer, http://192.0.2.7:7070, or of a .txt file")
             return
         place = url if file else url.rstrip("/") + ROOT + SEEDS
         answer = self._http.ask("GET", place, {}, b"", seconds=_SECONDS, most=_LARGEST)

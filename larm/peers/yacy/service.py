@@ -43,6 +43,8 @@ from larm.peers.yacy.trust import Trust, Vote
 from larm.seams import Searcher
 
 _TICK = 1.0
+PING = 30.0
+"""Seconds between two pings (YACY-21). A repair begins when a ping finds nobody."""
 
 
 class Crawls(NamedTuple):
@@ -77,14 +79,14 @@ class Service:
         http = HttpClient("" if anywhere else host)
         self._settings = settings
         self._say = say
-        lists = SeedLists(settings.seeds, http, say).load
+        lists = SeedLists(settings.bootstrap, http, say).load
         birth = birth_of(folder / "peer.json", identity, lists, random, int(clock.wall()))
         vocabulary = Vocabulary(settings.stop_words)
         profile = Profile(
             hash=birth.hash, born=birth.born, network=settings.name, ip="" if anywhere else host, port=port,
-            mode=Mode(settings.mode), tags=settings.tags, cluster=settings.cluster, redundancy=settings.redundancy,
-            ping=float(settings.ping), young=float(settings.young),
-            kinds=kinds_of(["" if anywhere else host, *map(host_of, settings.seeds)]),
+            mode=Mode(settings.mode), tags=settings.tags, cluster=settings.members, redundancy=settings.redundancy,
+            ping=PING, young=float(settings.young),
+            kinds=kinds_of(["" if anywhere else host, *map(host_of, settings.bootstrap)]),
             crawls=bool(settings.crawl_for_others), publishes=bool(settings.publish),
         )  # fmt: skip
         self.trust = Trust(folder / "trust.json")

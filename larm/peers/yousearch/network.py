@@ -211,7 +211,7 @@ class Network:
     def meet(self) -> None:
         """All peers there are, where none is known yet: who has never searched can go on without a registrar, too."""
         if not self.contacts():
-            self._look(canonical(""), (), self._tuner.now.time_out, [])
+            self._look(canonical(""), (), self._tuner.now.timeout, [])
 
     def _chosen(self, peers: Sequence[Contact], query: Canonical) -> list[Contact]:
         """Without ourselves; of the groups that were asked for (YOUS-20)."""

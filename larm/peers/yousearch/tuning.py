@@ -28,7 +28,7 @@ class Tunables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     filters: int = Parameters().filters
     period: Annotated[float, Meta(ge=0.1, le=86_400)] = 120.0
     """Seconds between two looks at what is shared, after which registrars are told."""
-    time_out: Annotated[float, Meta(ge=0.1, le=600)] = 3.0
+    timeout: Annotated[float, Meta(ge=0.1, le=600)] = 3.0
     """Seconds for the answers of all peers."""
     cache: Annotated[float, Meta(ge=0, le=86_400)] = 300.0
     """Seconds for which an answer is kept."""
@@ -60,7 +60,7 @@ class Tuner:
 
     def seconds_for(self, asked: Asked) -> float:
         """That a search of other machines may take: who asks has to hear of it before his own time is over."""
-        times = [self.now.time_out, asked.wait, None if asked.seconds is None else asked.seconds * 0.9]
+        times = [self.now.timeout, asked.wait, None if asked.seconds is None else asked.seconds * 0.9]
         return min(each for each in times if each is not None)
 
     def __init__(self, administrator: str, file: Path, configured: Tunables) -> None:

@@ -182,7 +182,7 @@ def build(
 
 
 def _configured(peers: Peers) -> Tunables:
-    tunables = Tunables(period=float(peers.period), time_out=float(peers.time_out), cache=float(peers.cache))
+    tunables = Tunables(period=float(peers.period), timeout=float(peers.timeout), cache=float(peers.cache))
     try:  # what is built is not checked
         return msgspec.convert(msgspec.to_builtins(tunables), Tunables)
     except msgspec.ValidationError as error:

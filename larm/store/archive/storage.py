@@ -149,7 +149,7 @@ class WarcStorage:
             lines = exchange.head.decode("latin-1").splitlines()[:-1]
             about = [("status", status), *(("http-response-header", line) for line in lines[1:])]
             entries.append(Entry(self._records.about(exchange.url, when, answer.id, about).member))
-        if self._settings.metadata and visit.document is not None:
+        if visit.document is not None:
             about = [("via", visit.referrer), ("hopsFromSeed", "L" * min(visit.depth, _HOPS))]
             lines = visit.links.lines.decode("utf-8", "replace").splitlines()
             about += [("outlink", line.partition("\t")[0]) for line in lines]
@@ -166,7 +166,7 @@ class WarcStorage:
         if not exchange.body or exchange.truncated:
             return self._records.response(exchange), mime
         digest = payload_digest(exchange.body)
-        original = book.same_payload(digest) if self._settings.revisits else None
+        original = book.same_payload(digest)
         book.note(exchange.url, original or Original(exchange.url, date_of(exchange.began), digest))
         if original is None:
             return self._records.response(exchange, digest), mime

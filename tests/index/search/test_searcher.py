@@ -47,7 +47,7 @@ class FakeClock:
 
 
 def new_storage(directory: Path) -> IndexStorage:
-    storage = IndexStorage(directory, config.IndexStorage(memory=ByteSize(15_000_000)))
+    storage = IndexStorage(directory, config.IndexStorage())
     storage.open(None)
     return storage
 

@@ -18,7 +18,6 @@ from larm.index.search.several import SeveralSearchers
 from larm.kit.clock import SystemClock
 from larm.kit.deadline import Deadline, OutOfTimeError
 from larm.kit.threads.workers import Workers
-from larm.kit.units import ByteSize
 from larm.model.findings import Asked, Findings, WordStatistics, summed
 from larm.model.hit import Hit
 from larm.seams import Searcher
@@ -32,7 +31,7 @@ FILLER = [f"Page number {number} speaks of the causeway and of carts." for numbe
 
 
 def index(directory: Path, pages: dict[str, str]) -> Path:
-    storage = IndexStorage(directory, config.IndexStorage(memory=ByteSize(15_000_000)))
+    storage = IndexStorage(directory, config.IndexStorage())
     storage.open(None)
     storage.store([page(url, url.rpartition("/")[2], text) for url, text in pages.items()])
     storage.commit()

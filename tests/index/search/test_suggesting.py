@@ -23,7 +23,7 @@ PAGES = [
 @pytest.fixture(scope="module")
 def searcher(tmp_path_factory: pytest.TempPathFactory) -> IndexSearcher:
     directory = tmp_path_factory.mktemp("crawl")
-    storage = IndexStorage(directory, config.IndexStorage(memory=ByteSize(15_000_000)))
+    storage = IndexStorage(directory, config.IndexStorage())
     storage.open(None)
     storage.store(PAGES)
     storage.commit()

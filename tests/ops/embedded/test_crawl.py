@@ -97,7 +97,7 @@ def test_settings_are_those_of_the_file_and_the_call_wins(web: SyntheticWeb, tmp
         ({"max_pages": "many"}, r"larm.crawl\(\): crawl.max_pages: "),
         ({"frontier": {"dealy": 1}}, r"larm.crawl\(\): frontier.dealy: no such key; did you mean frontier.delay\?"),
         ({"frontier": 3}, r"larm.crawl\(\): frontier: "),
-        ({"storage": {"index": {"memory": "x"}}}, r"larm.crawl\(\): storage.index.memory: "),
+        ({"storage": {"index": {"text_size": "x"}}}, r"larm.crawl\(\): storage.index.text_size: "),
     ],
 )
 def test_wrong_settings_are_named(tmp_path: Path, settings: dict[str, Any], said: str) -> None:

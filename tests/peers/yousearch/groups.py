@@ -99,7 +99,7 @@ class Group:
                 "directory": str(place / "state"),
                 "period": Seconds(0.5),
                 "cache": Seconds(0),
-                "time_out": Seconds(50),
+                "timeout": Seconds(50),
                 **peers_settings,
             }
         )
@@ -107,8 +107,8 @@ class Group:
         self._stack.callback(socket.close)
         said: list[str] = []
         address = host, socket.getsockname()[1]
-        files = (str(tls), str(tls.with_suffix(".key"))) if tls is not None else ("", "")
-        serve = msgspec.structs.replace(_PATIENT, certificate=files[0], certificate_key=files[1])
+        files = (str(tls), str(tls.with_suffix(".key"))) if tls is not None else ()
+        serve = msgspec.structs.replace(_PATIENT, certificate=files)
         settings = msgspec.structs.replace(config or Config(), serve=serve)
         served, peering = peering_of(
             settings,

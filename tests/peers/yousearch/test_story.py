@@ -290,7 +290,7 @@ def test_nobody_can_hold_up_or_fool_the_others(tmp_path: Path) -> None:
         registrar = made.start("", registrar=True)
         good = index(tmp_path / "good-pages", {"http://good.org/eel": "The eel crosses the causeway."})
         made.start("good", good, registrars=(registrar.url,))
-        asker = made.start("asker", registrars=(registrar.url,), time_out=Seconds(5))
+        asker = made.start("asker", registrars=(registrar.url,), timeout=Seconds(5))
         for name, answer in (("hangs", hang), ("huge", huge), ("lies", lie), ("deep", deep)):
             made.bad(registrar, ["eel", "causeway"], answer, name)
         made.bad(registrar, ["eel", "causeway"], lie, "dead").stop()
@@ -486,7 +486,7 @@ def test_results_of_slow_peers_are_added_below(tmp_path: Path) -> None:
     with group(tmp_path) as made:
         registrar = made.start("", registrar=True)
         made.start("quick", index(tmp_path / "of-quick", {"http://quick.org/eel": "An eel."}), registrars=(registrar.url,))
-        asker = made.start("asker", registrars=(registrar.url,), time_out=Seconds(60))
+        asker = made.start("asker", registrars=(registrar.url,), timeout=Seconds(60))
         made.bad(registrar, ["eel"], slow, "slow")
         known(registrar, "quick", "slow", "asker")
         page = asker.client.get("/search?q=eel").text
@@ -515,7 +515,7 @@ def test_who_hangs_is_not_waited_for_where_nothing_is_shown_before(tmp_path: Pat
 
     with group(tmp_path) as made:
         registrar = made.start("", registrar=True)
-        asker = made.start("asker", registrars=(registrar.url,), time_out=Seconds(60))
+        asker = made.start("asker", registrars=(registrar.url,), timeout=Seconds(60))
         made.bad(registrar, ["eel"], hang, "hangs")
         known(registrar, "hangs", "asker")
         answers = [asker.search("eel", wait=1)["unanswered"][0]]
@@ -537,10 +537,10 @@ def test_one_message_tunes_a_group(tmp_path: Path, capfd: pytest.CaptureFixture[
         peer = made.start("eel", eels, registrars=urls, **settings)
         asker = made.start("asker", registrars=urls, **settings)
         known(first, "eel", "asker")
-        assert run(["tune", first.url, "--key", str(tmp_path / "admin.key"), "length=32768", "period=0.4", "time_out=2"]) == 0
+        assert run(["tune", first.url, "--key", str(tmp_path / "admin.key"), "length=32768", "period=0.4", "timeout=2"]) == 0
         for each in (first, second, peer, asker):  # the second registrar hears of it from its peers
             tuner = each.peering.tuner
-            until(lambda tuner=tuner: (tuner.now.parameters.length, tuner.now.time_out) == (32_768, 2.0))
+            until(lambda tuner=tuner: (tuner.now.parameters.length, tuner.now.timeout) == (32_768, 2.0))
         until(lambda: asker.titles("eels") == {"eel"} and asker.search("eels")["exact"])
         assert run(["tune", first.url, "--key", str(tmp_path / "other.key"), "length=1024"]) == 2
         assert run(["tune", first.url, "--key", str(tmp_path / "admin.key"), "length=1000"]) == 2
