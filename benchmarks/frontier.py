@@ -16,9 +16,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from larm.config import Config, KnownPathsFilter, load
+from larm.config import Config, Filters, load
 from larm.filters.chain import FilterChain
-from larm.filters.known_paths import KnownPathsFilter as KnownPaths
+from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
 from larm.filters.mail_filter import MailFilter
 from larm.filters.scope import ScopeFilter
@@ -61,7 +61,7 @@ class Bench:
         self.clock = SystemClock()
         self.tally = Tally(lambda: None)
         self.store = BlockStore(folder / "queues")
-        self.seen = DiskSeenSet(folder / "queues" / "visited.db", config.filters.visited.recent)
+        self.seen = DiskSeenSet(folder / "queues" / "visited.db", 200_000)
         self.logs = LogBook(folder / "logs")
         self.book = HostBook(self.store, config.frontier, self.clock, self.hurry)
         self.arrivals: list[Arrival] = []
@@ -80,7 +80,7 @@ class Bench:
         counters = Counters()
         filters: list[Filter] = [
             LengthFilter(500),
-            KnownPaths(KnownPathsFilter()),
+            KnownPathsFilter(Filters().known_paths),
             ScopeFilter(".*"),
             VisitedFilter(self.seen),
             MailFilter(self.book, self.turns, self.tally),

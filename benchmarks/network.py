@@ -154,7 +154,7 @@ def crawled(folders: Sequence[Path], work: Path, sites: int, most: int) -> tuple
         for at, path in enumerate(chance.sample(files, min(most, len(files)))):
             shutil.copy(path, tree / str(number) / f"{at}-{path.name}")
     command = [sys.executable, "-m", "larm", "crawl", "-q", "-start", str(tree), "--dir", str(work / "crawl")]
-    subprocess.run([*command, "-s", "storage.index.duplicates.merge=false"], check=False)
+    subprocess.run([*command, "-s", "storage.index.merge_duplicates=false"], check=False)
     reader = IndexReader(work / "crawl" / "index")
     pages = [page_of(reader, each) for each in reader.every()]
     pages = [each for each in pages if each.url.endswith(".html")]

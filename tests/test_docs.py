@@ -8,6 +8,7 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import get_args
 
 import click
 import msgspec
@@ -73,6 +74,23 @@ def dotted(section: type[msgspec.Struct], path: str = "") -> Iterator[str]:
             yield from dotted(field.type, f"{path}{field.name}.")
 
 
+def sections_in(kind: object) -> list[type[msgspec.Struct]]:
+    """The sections that a list or a mapping has: those of ``sites``, of ``crawl.seeds``."""
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return [kind]
+    return [found for each in get_args(kind) for found in sections_in(each)]
+
+
+def settings_of(section: type[msgspec.Struct], path: str = "") -> Iterator[tuple[str, type[msgspec.Struct] | None]]:
+    """All settings in full; lists and mappings of sections count once, and come with what they have."""
+    for field in msgspec.structs.fields(section):
+        inner = sections_in(field.type)
+        if inner == [field.type]:
+            yield from settings_of(inner[0], f"{path}{field.name}.")
+        else:
+            yield path + field.name, inner[0] if inner else None
+
+
 def written(node: yaml.MappingNode, path: str = "") -> Iterator[tuple[str, int]]:
     """The keys of a YAML file, in order, with the numbers of their lines from 0."""
     for key, value in node.value:
@@ -96,6 +114,21 @@ def test_config_yaml_has_every_key_in_order_each_with_a_comment() -> None:
     assert [key for key, _ in keys] == list(dotted(Config))
     lines = text("config.yaml").splitlines()
     assert [key for key, line in keys if not re.search(r"\S  +# \S.{5}", lines[line])] == []
+
+
+def test_config_yaml_has_at_most_150_settings() -> None:
+    assert len(dict(settings_of(Config))) <= 150, "make a constant of what nobody would look for, beside its user"
+
+
+@pytest.mark.parametrize("key", dict(settings_of(Config)))
+def test_manual_names_each_setting_in_full(key: str) -> None:
+    assert re.search(rf"(?<![\w.]){re.escape(key)}(?!\w|\.\w)", MANUAL)
+
+
+@pytest.mark.parametrize(("key", "section"), [(key, inner) for key, inner in settings_of(Config) if inner])
+def test_manual_names_each_key_of_lists_and_mappings(key: str, section: type[msgspec.Struct]) -> None:
+    names = [name.rpartition(".")[2] for name in dict(settings_of(section))]
+    assert [name for name in names if f"``{name}``" not in MANUAL] == []
 
 
 def test_config_yaml_names_the_options_that_set_a_key() -> None:

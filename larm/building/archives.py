@@ -59,8 +59,7 @@ def offline(settings: Config, archives: Sequence[str]) -> Config:
         delay_factor=0.0,
         per_host=_AT_A_TIME,
         retries=0,
-        backoff=Seconds(0),
-        backoff_max=Seconds(0),  # a Retry-After was for who asked then
+        backoff=Seconds(0),  # a Retry-After was for who asked then
     )
     filters = replace(
         settings.filters,
@@ -69,7 +68,7 @@ def offline(settings: Config, archives: Sequence[str]) -> Config:
     )
     return replace(
         settings,
-        crawl=replace(settings.crawl, start=tuple(archives), scope="", seeds=(), max_depth=None, parked=False),
+        crawl=replace(settings.crawl, start=tuple(archives), scope="", seeds=(), max_depth=None),
         robots=replace(settings.robots, obey=False, sitemaps=False),
         frontier=frontier,
         filters=filters,

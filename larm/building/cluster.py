@@ -65,6 +65,7 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> No
         settings=_digests(settings, ground.directory, start_urls),
         rules=rules,
         own=cluster,
+        hang_after=2 * settings.monitor.stalled,
     )
     doors = Doors(
         shared=ground.shared,

@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 
 def address_rule(ground: Ground, mission: Mission) -> AddressRule:
     """Which addresses may be asked."""
-    crawl, header = ground.settings.crawl, ground.header
+    given, header = {*ground.settings.crawl.private_networks}, ground.header
+    starts = [] if "no-starts" in given else [url for url in mission.start_urls if not url.startswith("file:")]
     return AddressRule(
-        {urlsplit(url).hostname or "" for url in mission.start_urls if crawl.private_starts and not url.startswith("file:")},
-        crawl.allow_private,
-        networks=crawl.private_networks,
+        {urlsplit(url).hostname or "" for url in starts},
+        "all" in given,
+        networks=sorted(given - {"all", "no-starts"}),
         met=header.met if header else None,
     )
 

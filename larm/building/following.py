@@ -30,7 +30,7 @@ def following_of(settings: Config, scope: Scope | None) -> Following:
         sorted(repr(region) for region in regions if region.start == region.address),  # the others follow from redirects
         [name for name in filters.order if name not in _LATER],
         filters.known_paths,
-        filters.own,
+        {name: given for name, given in settings.own.items() if name in filters.order},
         settings.files,
         [processing.follow_embedded, processing.srcset, processing.nofollow, processing.strict_sitemaps],
         [settings.urls.folder_pages, settings.robots.sitemaps or scope is None],

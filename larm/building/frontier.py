@@ -83,7 +83,7 @@ def frontier_of(  # noqa: PLR0917
         _trap_log(settings, logs),
         shared.counters.add,
         starts=starts,
-        release=settings.crawl.parked,
+        release=mission.parked,
     )
     guard = ForgottenGuard(forgotten, traps, shared.counters.add) if forgotten else traps
     turns = Turns(
@@ -180,7 +180,7 @@ def _go_on(ground: Ground, mission: Mission, frontier: Frontier) -> None:
 def _at_hosts(ground: Ground, mission: Mission, frontier: Frontier) -> int:
     """What waits there; where nothing has changed since a run that ended well, no record is read for that."""
     file, header, settings = ground.state.file, ground.header, ground.settings
-    as_before = not (settings.crawl.parked or header is None) and settings.frontier.order == "breadth-first"
+    as_before = not (mission.parked or header is None) and settings.frontier.order == "breadth-first"
     if as_before and header is not None and ground.sealing.found.holds(ground.directory / QUEUES / DATABASE):
         standing = file.standing(header)
         if standing is not None and standing.rules == frontier.rules:

@@ -37,9 +37,18 @@ class Mission(msgspec.Struct, frozen=True):
     """The access forms of those of all runs."""
     half_made: bool = False
     """The crawl is finished, but its last run was ended before link graph and texts of links were: this one completes them."""
+    parked: bool = False
+    """This run also fetches what earlier ones held back as it looked like a trap."""
 
 
-def mission_of(settings: Config, normalizer: URLNormalizer, header: Header | None, *, half_made: bool = False) -> Mission:
+def mission_of(
+    settings: Config,
+    normalizer: URLNormalizer,
+    header: Header | None,
+    *,
+    half_made: bool = False,
+    parked: bool = False,
+) -> Mission:
     """Of this run. ``header``: that of the last checkpoint; ``half_made``: what runs do at their end is not complete.
 
     Raises BadUrl, which `larm.config` should have refused.
@@ -50,12 +59,12 @@ def mission_of(settings: Config, normalizer: URLNormalizer, header: Header | Non
     used = {normalizer.parse(seed.url).access: most - seed.depth for seed in settings.crawl.seeds if seed.depth is not None}
     starts = [URLMessage(url, link_type=start_type(url, settings), depth=used.get(url.access, 0)) for url in urls]
     if header is None:
-        return Mission(urls, starts, {url.host for url in urls}, again=False, start_urls=accesses)
+        return Mission(urls, starts, {url.host for url in urls}, again=False, start_urls=accesses, parked=parked)
     starts = [start for start in starts if start.url.access not in header.start_urls]
     hosts = {url.host for url in urls} | set(header.scope_hosts)
-    nothing_left = header.finished and not starts and not settings.crawl.parked
+    nothing_left = header.finished and not starts and not parked
     again = nothing_left and not half_made
-    return Mission(urls, starts, hosts, again, accesses, half_made=nothing_left and half_made)
+    return Mission(urls, starts, hosts, again, accesses, half_made=nothing_left and half_made, parked=parked)
 
 
 def scope_sentence(settings: Config, scope: Scope, *, remembered: bool = False) -> str:

@@ -107,7 +107,7 @@ _TEXTLESS = frozenset({"log", "graph", "warc"})
 
 def own_filters(settings: Config) -> dict[str, Filter]:
     """Those of the user's, by their names in ``filters.order``. Raises ConfigError."""
-    order, arguments = settings.filters.order, settings.filters.own
+    order, arguments = settings.filters.order, settings.own
     found = {name: own_part(name, "filters.order", Filter, _FILTERS, arguments) for name in order if name not in _FILTERS}
     for name, part in found.items():
         log = part.log_name
@@ -133,7 +133,7 @@ def storages(settings: Config, directory: Path, parts: StorageParts = _NONE) -> 
     return [
         _STORAGES[name](settings.storage, directory, parts)
         if name in _STORAGES
-        else own_part(name, "storage.chain", Storage, _STORAGES, settings.storage.own)
+        else own_part(name, "storage.chain", Storage, _STORAGES, settings.own)
         for name in settings.storage.chain
     ]
 
@@ -142,7 +142,7 @@ def _index(settings: config.IndexStorage, directory: Path, parts: StorageParts) 
     def aliases() -> Aliases:
         from larm.index.duplicates.aliases import Aliases  # on the thread that needs it
 
-        return Aliases(directory / QUEUES / ALIASES, settings.duplicates, parts.counted)
+        return Aliases(directory / QUEUES / ALIASES, parts.counted, merge=settings.merge_duplicates)
 
     return IndexStorage(directory, settings, aliases=aliases, seal=parts.seal)
 
@@ -175,7 +175,7 @@ def about_crawl(settings: Config) -> list[tuple[str, str]]:
     return [(name, value) for name, value in fields if value]
 
 
-_NOT_TOLD = {"sites", "files", "serve", "peers", "network", "cluster"}
+_NOT_TOLD = {"sites", "files", "own", "serve", "peers", "network", "cluster"}
 """Sections that stay out of archives, which others get: they have secrets, folders of this machine, and other people's keys."""
 
 

@@ -88,14 +88,15 @@ def build_crawl(
     *,
     observe: Observe,
     fresh: bool = False,
+    parked: bool = False,
     clock: Clock | None = None,
     ahead: HelperProcess | None = None,
 ) -> Crawl:
     """All parts of a crawl, ready to `Crawl.run`; an earlier crawl of the directory is continued unless ``fresh``.
 
-    ``observe`` makes those who look at it. ``ahead``: a process that reads pages, of `larm.parse.reading.ahead`; it is ours
-    from now on. Raises ConfigError and UsageError before anything is touched, UsageError if the directory is in use,
-    StorageError.
+    ``observe`` makes those who look at it. ``parked``: what earlier runs held back as it looked like a trap is fetched as well.
+    ``ahead``: a process that reads pages, of `larm.parse.reading.ahead`; it is ours from now on. Raises ConfigError and UsageError
+    before anything is touched, UsageError if the directory is in use, StorageError.
     """
     undo: Undo = [] if ahead is None else [ahead.close]
     try:
@@ -118,7 +119,7 @@ def build_crawl(
         sealing = Sealing(directory)
         undo.append(sealing.close)  # after all that comes below, which has files open
         check_databases(directory, sealing.found)
-        state = open_state(settings, directory, undo)
+        state = open_state(directory, undo)
         if state.header is None:
             refuse_to_begin(directory, str(state.store))
         else:
@@ -130,18 +131,18 @@ def build_crawl(
         marker = set_marker(directory, VERSION, saved=state.header is not None)
         ground = ground_of(settings, directory, state, marker, clock, undo, sealing)
         ground.notes.extend(retained)
-        return _assemble(ground, lock, observe, ahead)
+        return _assemble(ground, lock, observe, ahead, parked=parked)
     except BaseException:
         close_all(undo)
         raise
 
 
-def _assemble(ground: Ground, lock: DirectoryLock, observe: Observe, ahead: HelperProcess | None) -> Crawl:
+def _assemble(ground: Ground, lock: DirectoryLock, observe: Observe, ahead: HelperProcess | None, *, parked: bool) -> Crawl:
     """From the source of the river to its mouth."""
     settings, shared, header, notes = ground.settings, ground.shared, ground.header, list[str]()
     memory = memory_budget(settings, careful=ground.suspects.killed)
     steering = steering_of(ground)
-    mission = mission_of(settings, ground.normalizer, header, half_made=half_made(ground))
+    mission = mission_of(settings, ground.normalizer, header, half_made=half_made(ground), parked=parked)
     archives = archives_of(settings.crawl.start, header.start_urls if header else (), settings.files.places)
     catalogue = open_catalogue(ground, notes) if archives else None
     new_archives = paths_of(message.url.access for message in mission.starts) if catalogue else []

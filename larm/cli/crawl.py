@@ -36,8 +36,7 @@ _KEYS = {
     "max_time": "crawl.max_time",
     "max_bytes": "limits.bytes",
     "timeout": "fetch.timeout",
-    "allow_private": "crawl.allow_private",
-    "parked": "crawl.parked",
+    "allow_private": "crawl.private_networks",
     "cluster": "cluster.name",
     "listen": "cluster.listen",
     "join": "cluster.join",
@@ -89,7 +88,7 @@ _SECTIONS = {
 @click.option("--max-time", metavar="S", help="Stop after S seconds (also 10min, 2h).")
 @click.option("--max-bytes", metavar="N", help="Stop after N bytes were received (also 500MB, 2GB).")
 @click.option("--timeout", metavar="S", help="Seconds that one request may take.")
-@click.option("--parked", is_flag=True, default=None, help="Also fetch what earlier runs left, as it looked like a trap.")
+@click.option("--parked", is_flag=True, help="Also fetch what earlier runs left, as it looked like a trap.")
 @click.option("--add", is_flag=True, help="Add start URLs of another site to the crawl that is there, without asking.")
 @click.option("--fresh", is_flag=True, help="Start over: forget what this directory has.")
 @click.option("--no-index", is_flag=True, help="Logs and page files only: nothing to search, no link graph.")
@@ -115,6 +114,7 @@ def crawl(
     domain: bool,
     add: bool,
     fresh: bool,
+    parked: bool,
     no_index: bool,
     warc: bool,
     gui: bool,
@@ -140,7 +140,7 @@ def crawl(
     config, notes = _with_starts(config, directory, from_command_line=bool(given["start"]))
     if given["start"] and not (add or fresh) and (note := _ask_about_another_site(config, directory)):
         notes, fresh = [*notes, note], True
-    return run(config, directory, notes, fresh=fresh, quiet=quiet, verbose=call.verbose)
+    return run(config, directory, notes, fresh=fresh, parked=parked, quiet=quiet, verbose=call.verbose)
 
 
 def _chain(chain: Sequence[str], *, no_index: bool, warc: bool) -> list[str]:
@@ -167,6 +167,8 @@ def _command_line(given: Mapping[str, Any], *, unrestricted: bool, scope: Sequen
     if len(scopes) > 1:
         raise UsageError(f"{' and '.join(scopes)} exclude each other")
     values: dict[str, object] = {_KEYS[name]: value for name, value in given.items() if value not in (None, ())}
+    if given["allow_private"]:
+        values["crawl.private_networks"] = ["all"]
     if scope:
         values |= {"crawl.scope": scope[0], "crawl.restrict_to": ""}
     if unrestricted:

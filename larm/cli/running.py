@@ -32,7 +32,7 @@ _FEWEST = 100
 """With which a crawl begins: one of a single host opens some 80, and one that can't open its databases has nothing to tell."""
 
 
-def run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, quiet: bool, verbose: bool) -> int:
+def run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, parked: bool, quiet: bool, verbose: bool) -> int:
     """To its end; ``notes`` are said before it begins. Returns the exit status. Raises as `build_crawl`."""
     from larm.kit.processes.open_files import enough_open_files
     from larm.parse.reading.ahead import reader_ahead
@@ -51,7 +51,7 @@ def run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, q
         from larm.kit.garbage import collect_rarely
         from larm.ops.observers import build_crawl
 
-        river = build_crawl(config, directory, fresh=fresh, ahead=ahead)
+        river = build_crawl(config, directory, fresh=fresh, parked=parked, ahead=ahead)
     except BaseException:
         if ahead is not None:
             ahead.close()

@@ -51,6 +51,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--network-dir", type=_FOLDER, metavar="FOLDER", help="Its files; default: network/NAME in the first crawl.")
 @click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Where to listen; default 127.0.0.1: this machine alone.")
 @click.option("--port", type=click.IntRange(0, 65_535), default=PORT, metavar="N", help=f"Default {PORT}; 0: any that is free.")
+@click.option("--stop-crawls", is_flag=True, help="Stop the crawls that it has started when it ends.")
 @click.option("--open", "opened", is_flag=True, help="Open the search page in a browser.")
 @click.option(
     "--public-search", is_flag=True, help="Everybody may search, and there is nothing but search, or what needs the token."
@@ -75,6 +76,7 @@ def serve(
     network_dir: Path | None,
     host: str,
     port: int,
+    stop_crawls: bool,
     opened: bool,
     public_search: bool,
     require_token: bool,
@@ -144,7 +146,7 @@ def serve(
             others,
             members,
             agents=_agents(settings, remote_token, cluster=cluster),
-            open_to=open_to(private=settings.serve.private),
+            open_to=open_to(private=bool(settings.serve.private)),
         )
     closed = (
         "pages that strangers could not have had need a sign-in ('larm search open:no' has them);"
@@ -162,6 +164,7 @@ def serve(
         say=say,
         peering=peering,
         network=service,
+        stop_crawls=stop_crawls,
     )
     place = f"[{host}]" if ":" in host else host
     address = f"{'https' if settings.serve.certificate else 'http'}://{place}:{socket.getsockname()[1]}/"
@@ -188,8 +191,10 @@ def _service(settings: Config, folder: Path, directories: Callable[[], Sequence[
     except ImportError as error:
         raise UsageError(f"--network needs {error.name}: pip install 'larm[peers]'") from error
     place = folder_of(folder, settings.network.name)
-    crawls = Crawls(settings, Starting(None, stop=True).run)
-    return Service(place, settings.network, settings.search, directories, address=address, say=say, crawls=crawls)
+    crawls, private = Crawls(settings, Starting(None, stop=True).run), settings.serve.private == "network"
+    return Service(
+        place, settings.network, settings.search, directories, address=address, say=say, private=private, crawls=crawls
+    )
 
 
 def _peers(settings: Peers, name: str | None, registrar: bool, registrars: tuple[str, ...], shared: tuple[Path, ...]) -> Peers:

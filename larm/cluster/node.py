@@ -139,7 +139,7 @@ class Node:
             hurry=self._doors.shared.ticker.hurry,
             now=self._doors.now,
             log=self._doors.log,
-            patience=self._rule.own.hang_after,
+            patience=self._rule.hang_after,
         )
         self._handover = Handover(self.me, moves, hands, self.agent.membership.view)
         self._frontier = frontier
@@ -184,7 +184,7 @@ class Node:
         """
         if self._gave_up:
             return True
-        now, why = self._doors.now(), self.hang(self._rule.own.hang_after)
+        now, why = self._doors.now(), self.hang(self._rule.hang_after)
         if not why:
             self._hangs_since = None
             return False
@@ -269,7 +269,7 @@ class Node:
         self.together.step(now)
         with agent.lock:
             beats = agent.tick(now)
-            deserted = agent.membership.deserted(now, self._rule.own.hang_after)
+            deserted = agent.membership.deserted(now, self._rule.hang_after)
         if deserted:
             self._fail(UsageError(self._nobody_there()))
         self._after(now)
@@ -358,7 +358,7 @@ class Node:
         others = self.agent.membership.others()
         places = ", ".join(self.together.place(name) for name in sorted(others))
         return (
-            f"too few of the other agents ({places}) were heard in {self._rule.own.hang_after:g} s: they have ended, or"
+            f"too few of the other agents ({places}) were heard in {self._rule.hang_after:g} s: they have ended, or"
             f" can't be reached. What is in {self._doors.directory} is kept; start them, and this one again"
         )
 

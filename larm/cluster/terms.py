@@ -30,6 +30,8 @@ class Rule(msgspec.Struct, frozen=True):
     rules: Rules
     own: Cluster = Cluster()
     """The rest of this agent's, as config.yaml has them."""
+    hang_after: float = 320.0
+    """Seconds without progress, or without a majority after a return, after which the agent gives up its place."""
     answer: float = 5.0
     """Seconds in which a parcel has to be answered."""
 

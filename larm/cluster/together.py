@@ -25,6 +25,7 @@ from larm.engine.figures.snapshot import ClusterFigures
 from larm.engine.orders import Pause, Resume
 from larm.engine.parts import Frontier
 from larm.errors import UsageError
+from larm.frontier.host import LONGEST_WAIT
 
 TIME_SPENT = "closespider_timeout"
 _AHEAD = 3.0
@@ -46,7 +47,7 @@ class Together:
         self._every = min(BEAT, agent.membership.rules.lease / 3)
         self._me = agent.membership.me
         self._blank = Roster(rule.cluster, self._me, rule.own.by, rule.own.placement)
-        self._hang_after = rule.own.hang_after
+        self._hang_after = rule.hang_after
         self._sample = PageSample(doors.stored)
         self._quota = Quota(self._me)
         self._rests = Rests(agent.membership.rules.adopt_after / 2)
@@ -163,10 +164,10 @@ class Together:
         card, frontier = self.cards.get(name), self._frontier
         if card is None or frontier is None:
             return
-        now, longest = self._doors.shared.clock.wall(), float(self._doors.steering.limits.now.frontier.backoff_max)
+        now = self._doors.shared.clock.wall()
         for host, until in card.rests.items():
             if until > now and owner(host) == self._me:
-                frontier.changes.back_off(host, min(until - now, longest))
+                frontier.changes.back_off(host, min(until - now, LONGEST_WAIT))
 
     def save(self) -> None:
         """Whoever looks into the directory shall know who there is. Raises StorageError."""

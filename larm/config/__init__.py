@@ -8,13 +8,13 @@ file, defaults. Used at start, on the main thread.
 from larm.config.cluster import Cluster
 from larm.config.conversion import unknown_key
 from larm.config.crawl import Agent, Crawl, Files, Seed, Urls
-from larm.config.filters import Filters, KnownPathsFilter, LengthFilter, TrapsFilter, VisitedFilter
+from larm.config.filters import Filters, LengthFilter, TrapsFilter, VisitedFilter
 from larm.config.hosts import Frontier, Robots, Site
 from larm.config.loading import changed, load
 from larm.config.pages import Documents, Fetch, PageRules, Processing
-from larm.config.search import Search, SearchFields
+from larm.config.search import Search
 from larm.config.serving import Monitor, Network, Peers, Serve
-from larm.config.storages import Duplicates, Field, IndexStorage, Keep, Limits, LogStorage, Recrawl, Storage, WarcStorage
+from larm.config.storages import Field, IndexStorage, Keep, Limits, LogStorage, Recrawl, Storage, WarcStorage
 from larm.config.whole import Config, own_modules
 
 CONFIG_FILE = "config.yaml"
@@ -27,7 +27,6 @@ __all__ = [
     "Config",
     "Crawl",
     "Documents",
-    "Duplicates",
     "Fetch",
     "Field",
     "Files",
@@ -35,7 +34,6 @@ __all__ = [
     "Frontier",
     "IndexStorage",
     "Keep",
-    "KnownPathsFilter",
     "LengthFilter",
     "Limits",
     "LogStorage",
@@ -47,7 +45,6 @@ __all__ = [
     "Recrawl",
     "Robots",
     "Search",
-    "SearchFields",
     "Seed",
     "Serve",
     "Site",

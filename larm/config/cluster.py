@@ -21,7 +21,6 @@ class Cluster(Section, frozen=True):
     serve: Annotated[str, msgspec.Meta(pattern=r"^(https?://[^/]+/?)?\Z")] = ""  # this agent's larm serve, where others search
     insecure: bool = False  # listen to other machines without TLS
     weight: Annotated[float, msgspec.Meta(gt=0, lt=1000)] = 1.0  # an agent of weight 2 gets twice as many hosts
-    hang_after: Seconds = Seconds(300)  # without progress, or the others after a return; twice what is stalled
     recover: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 0  # agents asked for a copy before a page is fetched (UBI-21)
     agents: Positive = (
         1  # that must be there before the crawl begins: whoever comes later takes hosts that have to be handed over

@@ -40,17 +40,16 @@ class Crawl(Section, frozen=True):
     max_depth: Count | None = None
     max_time: Seconds | None = None
     on_idle: Literal["end", "wait"] = "end"  # where nothing is left; "wait": for URLs that are added from outside
-    parked: bool = False  # fetch what earlier runs held back as it looked like a trap
-    allow_private: bool = False  # a crawler must not be a way into an intranet
-    private_networks: tuple[str, ...] = ()  # those that it may go to: 10.1.0.0/16, or one address
-    private_starts: bool = True  # where a start host was met first may be asked; not where start URLs come from others
+    # Private addresses that it may fetch from, beside those where a start host was met first: 10.1.0.0/16, one address, "all".
+    # "no-starts": not those of start hosts, as others name the start URLs. A crawler must not be a way into an intranet.
+    private_networks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.restrict_to and (self.scope or any(seed.scope or seed.include or seed.exclude for seed in self.seeds)):
             raise ValueError("restrict_to: it is the whole scope, so neither scope nor seeds may set another")
         if any(seed.depth is not None and (self.max_depth is None or seed.depth > self.max_depth) for seed in self.seeds):
             raise ValueError("seeds: depth needs max_depth, and can't be more")
-        for text in self.private_networks:
+        for text in {*self.private_networks} - {"all", "no-starts"}:
             try:
                 ip_network(text, strict=False)
             except ValueError:

@@ -1,7 +1,5 @@
 """Sections of config.yaml: the filter chain."""
 
-from typing import Any
-
 from larm.config.section import Factor, Positive, Section
 
 
@@ -9,17 +7,6 @@ class LengthFilter(Section, frozen=True):
     """URLs that are too long."""
 
     max: Positive = 2048  # as long as a sitemap allows; LARM-48 has 500, and a title in Bengali has 765 when it is escaped
-
-
-class KnownPathsFilter(Section, frozen=True):
-    """URLs that are known to be of no use, by path, query or host."""
-
-    prefixes: tuple[str, ...] = ("/robots.txt$",)  # LARM-50; $ is the end
-    suffixes: tuple[str, ...] = (  # Apache's directory views, old and new (LARM-50, LARM-51)
-        *(f"/?{column}={order}" for column in "NMSD" for order in "AD"),
-        *(f"/?C={column};O={order}" for column in "NMSD" for order in "AD"),
-    )
-    hosts: tuple[str, ...] = ()
 
 
 class TrapsFilter(Section, frozen=True):
@@ -33,7 +20,6 @@ class TrapsFilter(Section, frozen=True):
 class VisitedFilter(Section, frozen=True):
     """URLs that were seen before."""
 
-    recent: Positive = 200_000  # fingerprints kept in RAM in front of the disk: 20 MB
     log: bool = True  # URLVisitedFilter.log, as LARM has it: 1.4 KB a page of 50 links, which nobody reads who has a million
 
 
@@ -42,7 +28,11 @@ class Filters(Section, frozen=True):
 
     order: tuple[str, ...] = ("known_paths", "files", "scope", "length", "visited", "robots", "traps")
     length: LengthFilter = LengthFilter()
-    known_paths: KnownPathsFilter = KnownPathsFilter()
+    # URLs of no use: "/path", "/beginning*", "*end" of path and query, or a host (LARM-50); Apache's views, old and new
+    known_paths: tuple[str, ...] = (
+        "/robots.txt",
+        *(f"*/?{column}={order}" for column in "NMSD" for order in "AD"),
+        *(f"*/?C={column};O={order}" for column in "NMSD" for order in "AD"),  # LARM-51
+    )
     visited: VisitedFilter = VisitedFilter()
     traps: TrapsFilter = TrapsFilter()
-    own: dict[str, dict[str, Any]] = {}  # keyword arguments for filters of your own, by their dotted name

@@ -38,17 +38,14 @@ class Frontier(Section, frozen=True):
     # hour: of a second it would say again what the delay says, of a run it would leave pages away that are wanted
     delay_factor: Factor = 1.0  # a slow answer means a busy host: wait as long again
     health: Positive = 5  # time-outs until a host is given up (LARM-63)
-    errors: Positive = 50  # by so many do errors (400 or more, but 404 and 410) outnumber other answers where a host is
-    # asked less often (YIOOP-6)
-    error_delay: Annotated[float, msgspec.Meta(ge=1, le=1_000_000)] = 20.0  # times its delay: 20 s at the default (YIOOP-7);
+    error_delay: Annotated[float, msgspec.Meta(ge=1, le=1_000_000)] = 20.0  # times its delay, of a host that answers nearly all
+    # with errors: 20 s at the default (YIOOP-7);
     # it goes by the delay, as who says a shorter one knows the host. 1: never
     retries: Count = 2  # further tries of a URL that failed for now
     retry_wait: Seconds = Seconds(5)  # before the first retry, doubling
-    backoff: Seconds = Seconds(60)  # a host that answers 429 or 503 is left alone this long, doubling
-    backoff_max: Seconds = Seconds(86_400)
+    backoff: Seconds = Seconds(60)  # a host that answers 429 or 503 is left alone this long, doubling; 0: not at all
     longest_wait: Seconds = Seconds(3_600)  # a run ends where all that is left must wait for longer: a server that is busy
     # says minutes; who says more than an hour means another day, and a crawl that sleeps till then helps nobody
-    retry_hosts_after: Seconds = Seconds(3_600)  # a host given up gets one more try (LARM-65), doubling
     redirects: Count = 5  # in a row, of pages (LARM-17) and of robots.txt (RFC 9309 2.3.1.2)
     message_block: Positive = 5_000  # messages in a block of the incoming queue (LARM-70)
     host_block: Positive = 100  # messages in a block of a host's queue (LARM-70)

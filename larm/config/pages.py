@@ -28,11 +28,9 @@ class Fetch(Section, frozen=True):
         128  # at a time in each thread: 500 pages/s of hosts that take .5 s
     )
     timeout: Seconds = Seconds(75)  # a whole request (LARM-15)
-    connect_timeout: Seconds = Seconds(20)  # or a dead host holds a transfer for the whole time-out
     page_size: ByteSize = ByteSize(20_000_000)  # decoded bytes of a body; real index pages have up to 13 MB (LARM: 2 MB)
     document_size: ByteSize = ByteSize(50_000_000)  # the same of PDF and office files: one that is cut can't be read at all
     ip: Literal["any", "4", "6"] = "any"  # "4" where a dead resolver makes AAAA look-ups slow
-    http2: bool = True
     insecure_hosts: tuple[str, ...] = ()  # an appliance with a certificate of its own; "*": check none
 
 

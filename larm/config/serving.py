@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from larm.config.file_names import OwnFileName
-from larm.config.section import Count, Positive, Section
+from larm.config.section import Count, Section
 from larm.kit.units import ByteSize, Seconds
 
 
@@ -21,10 +21,8 @@ class Monitor(Section, frozen=True):
 class Serve(Section, frozen=True):
     """``larm serve``."""
 
-    crawls: Positive = 1  # of those that `recrawl.every` makes due, at a time
-    stop_crawls: bool = False  # those that it has started stop when it ends; else they go on by themselves
-    private: bool = False  # visitors and peers see pages of private addresses, too, as on an intranet
-    searches: Positive = 2  # at a time: Python runs one thread at a time; and each has an index open, with caches of its own
+    # Visitors and peers see pages of private addresses, as on an intranet; "network": a network's strangers as well.
+    private: bool | Literal["network"] = False
     search_time: Seconds = Seconds(5)  # a search that takes longer is stopped; usual ones take 10 ms
     certificate: tuple[OwnFileName, ...] = ()  # PEM files, with the authorities between: certificate, key; or one with both
 
@@ -48,7 +46,6 @@ class Peers(Section, frozen=True):
     allow: tuple[str, ...] = ()  # keys of the only ones that are answered; empty: all
     deny: tuple[str, ...] = ()  # keys of those that are not
     administrator: str = ""  # key of who may tune all peers (larm tune); empty: nobody
-    directory: OwnFileName = ""  # for the key and the indexes of what is shared; empty: ~/.local/share/larm/peer
     period: Seconds = Seconds(120)  # between two looks at what is shared (YOUS-1)
     timeout: Seconds = Seconds(3)  # for an answer of all peers: a median took 8 s when they were asked in turn (YOUS-4)
     cache: Seconds = Seconds(300)  # for which an answer is kept for others who ask the same; 0: none is
@@ -62,10 +59,8 @@ class Network(Section, frozen=True):
     mode: Literal["dht", "private-peer", "private-cluster", "public-cluster", "public-peer"] = "dht"
     members: tuple[str, ...] = ()  # hashes of the peers of a cluster; each has the same list
     tags: tuple[str, ...] = ()  # topics: who searches with the same ones asks this peer, too
-    redundancy: Annotated[int, msgspec.Meta(ge=1, le=8)] = 3  # peers that keep a thing: two may be lost at once
     quota: ByteSize = ByteSize(1_000_000_000)  # for what others have found; own items are not counted
     young: Seconds = Seconds(3 * 86_400)  # a peer that stays for so long will stay longer, and may keep things
-    private: bool = False  # pages of private addresses are shared as well, which strangers can't open
     stop_words: tuple[str, ...] = ()  # neither shared nor asked for, beside the function words of English
     learn: Count = 15_000  # pages that searches have brought, kept for later ones; 0: none
     publish: OwnFileName = ""  # a file for the seed list, where some web server shows it; empty: none

@@ -1,6 +1,6 @@
 """Sections of config.yaml: where documents go, what a crawl may take of its machine, and what a revisit believes."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 import msgspec
 
@@ -40,15 +40,6 @@ class LogStorage(Section, frozen=True):
     links: bool = True  # links.log, for other programs: 6.4 KB a page of 50 links; larm's own link graph takes a tenth of it
 
 
-class Duplicates(Section, frozen=True):
-    """Pages that say the same."""
-
-    merge: bool = True  # of pages with the same text index the first one
-    # Share of their main texts, and of their lengths, from which on pages are nearly the same, so one search result. Articles
-    # that were copied with one word changed have .97; pages of a catalogue, of which one word in 20 is their own, .9 or less.
-    similarity: Annotated[float, msgspec.Meta(ge=0.5, le=1)] = 0.92
-
-
 class Field(Section, frozen=True):
     """What becomes of a field of documents in the index (LARM-88)."""
 
@@ -62,7 +53,7 @@ class IndexStorage(Section, frozen=True):
 
     commit_after: Seconds = Seconds(30)  # at the first checkpoint after a page has waited so long; 0: at each checkpoint
     text_size: ByteSize = ByteSize(20_000_000)  # text of a page that is indexed and kept for snippets: all that is fetched
-    duplicates: Duplicates = Duplicates()
+    merge_duplicates: bool = True  # of pages with the same text index the first one
     fields: dict[str, Field] = {}  # of documents, by name, where they differ from the defaults
 
 
@@ -70,7 +61,6 @@ class WarcStorage(Section, frozen=True):
     """WARC files, where the storage ``warc`` is in the chain."""
 
     size: ByteSize = ByteSize(1_000_000_000)  # of a file, as the standard recommends
-    compression: Literal["gzip", "zstd"] = "gzip"  # all tools read gzip; zstd takes a fifth of the time, and few read it
 
 
 class Storage(Section, frozen=True):
@@ -80,7 +70,6 @@ class Storage(Section, frozen=True):
     log: LogStorage = LogStorage()
     index: IndexStorage = IndexStorage()
     warc: WarcStorage = WarcStorage()
-    own: dict[str, dict[str, Any]] = {}  # keyword arguments for storages of your own, by their dotted name
 
 
 class Recrawl(Section, frozen=True):

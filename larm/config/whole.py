@@ -1,5 +1,7 @@
 """All of config.yaml."""
 
+from typing import Any
+
 from larm.config.cluster import Cluster
 from larm.config.crawl import Agent, Crawl, Files, Urls
 from larm.config.filters import Filters
@@ -27,6 +29,8 @@ class Config(Section, frozen=True):
     processing: Processing = Processing()
     limits: Limits = Limits()
     storage: Storage = Storage()
+    own: dict[str, dict[str, Any]] = {}
+    """Keyword arguments for filters and storages of the user's own, by their dotted names."""
     recrawl: Recrawl = Recrawl()
     search: Search = Search()
     monitor: Monitor = Monitor()

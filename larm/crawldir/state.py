@@ -32,6 +32,9 @@ VISITED, PAGES, ALIASES, JOURNAL = "visited.db", "pages.db", "aliases.db", "jour
 Undo = list[Callable[[], object]]
 """What closes the parts that were opened so far."""
 
+_RECENT = 200_000
+"""Fingerprints of visited URLs that are kept in memory in front of the disk: 20 MB."""
+
 
 class State(msgspec.Struct, frozen=True):
     """The frontier on the disk."""
@@ -45,12 +48,12 @@ class State(msgspec.Struct, frozen=True):
     """Fingerprints that the last checkpoint added to the visited set."""
 
 
-def open_state(settings: Config, directory: Path, undo: Undo, *, read_only: bool = False) -> State:
+def open_state(directory: Path, undo: Undo, *, read_only: bool = False) -> State:
     """Open it, or make it; changes nothing of what is there. ``read_only``: makes nothing either. Raises StorageError."""
     refuse_other_form(directory)
     store = BlockStore(directory / QUEUES, read_only=read_only)
     undo.append(store.close)
-    seen = DiskSeenSet(directory / QUEUES / VISITED, settings.filters.visited.recent, read_only=read_only)
+    seen = DiskSeenSet(directory / QUEUES / VISITED, _RECENT, read_only=read_only)
     undo.append(seen.close)
     file = CheckpointFile(store)
     header, fresh = file.read() or (None, b"")

@@ -115,9 +115,9 @@ def _host_rows(host: Host, url: Url, settings: Config, wall: Callable[[float], f
     health = f"{counted(host.health, 'time-out')} until it is given up, of {settings.frontier.health}"
     rows.append(("its health", "given up" if host.dormant else health))
     rows.append(("waiting", f"{counted(host.waiting, 'URL')} of its host"))
-    if host.is_slowed(settings.frontier):
+    if host.is_slowed():
         rows.append(
-            ("answers", f"nearly all errors, so it is asked every {host.delay(settings.frontier):g} s (frontier.errors)")
+            ("answers", f"nearly all errors, so it is asked every {host.delay(settings.frontier):g} s (frontier.error_delay)")
         )
     if host.backoffs:
         until = minute(wall(host.next_start))

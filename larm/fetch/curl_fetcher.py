@@ -12,7 +12,7 @@ import pycurl
 
 from larm.config import Fetch
 from larm.fetch.classify import one_line
-from larm.fetch.look_ups import Found, LookUp, name_in
+from larm.fetch.look_ups import CONNECT, Found, LookUp, name_in
 from larm.fetch.multi_loop import MultiLoop
 from larm.fetch.recorder import Connections
 from larm.fetch.terms import FetchTerms
@@ -180,7 +180,7 @@ class CurlFetcher:
                 self._ready += [(lease, found.addresses) for lease in leases]
             else:
                 self._fail(leases, found.reason, found.detail, now - (asked.since or now))
-        longest = self._terms.settings.connect_timeout
+        longest = CONNECT
         late = [asked for asked, _ in self._looking.values() if asked.since is not None and now - asked.since > longest]
         for asked in late:
             _, leases = self._looking.pop(asked.host)

@@ -27,6 +27,8 @@ _IDLE = 5.0
 """Seconds after which a thread with nothing to do ends."""
 _REMEMBERED = 20_000
 """Hosts that were looked up last: some 8 MB. Others are asked for again."""
+CONNECT = 20.0
+"""Seconds for a connection, and before that for the look-up: a dead host would hold a transfer for the whole time-out."""
 DNS_TTL = 3_600.0
 """Seconds that addresses hold (LARM-126), as the answers of the system's resolver do not say it."""
 _NAMED = re.compile(r"https?://([a-z0-9._-]{1,253})(?::[0-9]{1,5})?/", re.IGNORECASE)

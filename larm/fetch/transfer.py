@@ -27,7 +27,7 @@ from larm.fetch.proxies import proxy_fault, set_proxy
 from larm.fetch.recorder import Connections, Recorder
 from larm.fetch.terms import NOTHING, FetchTerms
 from larm.fetch.tls import ca_file, names_in, set_certificate
-from larm.fetch.look_ups import DNS_TTL
+from larm.fetch.look_ups import CONNECT, DNS_TTL
 from larm.model.lease import Lease
 from larm.model.message import Known
 from larm.model.outcome import Failed, FailReason, Moved, Outcome, Timing
@@ -213,7 +213,7 @@ class Transfer:
         timeout = self._robots.timeout if robots else settings.timeout
         self._page_size = self._robots.size if robots else settings.page_size
         self.handle.setopt(pycurl.TIMEOUT_MS, _milliseconds(timeout))
-        self.handle.setopt(pycurl.CONNECTTIMEOUT_MS, _milliseconds(min(timeout, settings.connect_timeout)))
+        self.handle.setopt(pycurl.CONNECTTIMEOUT_MS, _milliseconds(min(timeout, CONNECT)))
         self.handle.setopt(pycurl.OPT_CERTINFO, int(robots))  # for the first word with a host: it is a third of a millisecond
         self._for_robots = robots
 
@@ -361,8 +361,7 @@ def _easy_handle(settings: Fetch, user_agent: str) -> Any:
     handle.setopt(pycurl.IPRESOLVE, _IP_VERSIONS[settings.ip])
     handle.setopt(pycurl.TCP_KEEPALIVE, 1)
     handle.setopt(pycurl.BUFFERSIZE, _PIECE)
-    http2 = pycurl.CURL_HTTP_VERSION_2TLS if settings.http2 else pycurl.CURL_HTTP_VERSION_1_1
-    handle.setopt(pycurl.HTTP_VERSION, http2)
+    handle.setopt(pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2TLS)
     # no PIPEWAIT: where HTTP/2 is allowed, all transfers to a host would wait for the first answer, and hang with it
     with contextlib.suppress(pycurl.error):  # libcurl before 7.87
         handle.setopt(_QUICK_EXIT, 1)

@@ -201,7 +201,7 @@ def verdict(part: Filter, message: URLMessage) -> str | None:
 class MessageFilter(ABC):
     """The easy way to a filter of your own: subclass it and write `judge`.
 
-    ``filters.order`` names it as ``package.module:Class``; ``filters.own`` may give keyword arguments for its constructor.
+    ``filters.order`` names it as ``package.module:Class``; ``own`` may give keyword arguments for its constructor.
     """
 
     name = ""

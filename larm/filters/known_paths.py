@@ -3,7 +3,8 @@
 Handler thread; pure.
 """
 
-from larm.config import KnownPathsFilter as Settings
+from collections.abc import Iterable
+
 from larm.filters.chain import MessageFilter
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage
@@ -11,28 +12,29 @@ from larm.model.url import Url
 
 
 class KnownPathsFilter(MessageFilter):
-    """Drops by prefix or suffix of path and query, or by host; a prefix that ends in ``$`` is the whole, as in robots.txt.
+    """Drop URLs by their path and query (``/path``, ``/beginning*``, ``*end``), or by their host.
 
-    Prefixes and suffixes are compared in lower case: LARM compared its upper-case table with lower-cased URLs, which never
-    matched. Suffixes of the query are also tried as the normaliser writes them (``=`` and ``;`` stay, others are escaped).
+    Paths are compared in lower case: LARM compared its upper-case table with lower-cased URLs, which never matched. Ends of the
+    query are also tried as the normaliser writes them (``=`` and ``;`` stay, others are escaped).
     """
 
     name = "known_paths"
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, known: Iterable[str]) -> None:
+        known = {each.lower() for each in known}
+        paths = {each for each in known if each.startswith("/")}
         # constant after construction
-        self._prefixes = tuple(prefix.lower() for prefix in settings.prefixes)
-        self._suffixes = tuple(suffix.lower() for suffix in settings.suffixes)
-        self._hosts = frozenset(host.lower() for host in settings.hosts)
+        self._paths = tuple(path.removesuffix("*") if path.endswith("*") else f"{path}$" for path in paths)
+        self._ends = tuple(each[1:] for each in known if each.startswith("*"))
+        self._hosts = frozenset(each for each in known if each[:1] not in ("/", "*"))
 
     def judge(self, message: URLMessage) -> str | None:
         """See `MessageFilter`."""
         if message.url.host in self._hosts:
-            return f"host {message.url.host} is in filters.known_paths.hosts"
+            return f"host {message.url.host} is in filters.known_paths"
         file = _file(message.url)
-        if f"{file}$".startswith(self._prefixes):
-            return f"{file} is in filters.known_paths.prefixes"
-        return f"{file} is in filters.known_paths.suffixes" if file.endswith(self._suffixes) else None
+        known = f"{file}$".startswith(self._paths) or file.endswith(self._ends)
+        return f"{file} is in filters.known_paths" if known else None
 
 
 def _file(url: Url) -> str:

@@ -18,6 +18,10 @@ from larm.model.file_url import FILES
 from larm.model.message import URLMessage
 
 NEVER = float("inf")
+LONGEST_WAIT = 86_400.0
+"""Seconds: the longest back-off from a host, also by its Retry-After."""
+ERRORS = 50
+"""Errors (400 or more, not 404 and 410) minus other responses beyond which a host is slowed down (YIOOP-6)."""
 _ANY = 1_000_000  # there are not so many transfers
 _UNREAD = 32
 """Pages of a host that may be a trap that are asked for before the first of them is read: of others there may be 1,500, and
@@ -99,13 +103,13 @@ class Host:
         origin = self.robots.get(address.partition(":")[0])
         return origin is not None and origin.silent
 
-    def is_slowed(self, settings: Settings) -> bool:
+    def is_slowed(self) -> bool:
         """There are nearly only errors to be had."""
-        return self.errors > settings.errors
+        return self.errors > ERRORS
 
     def delay(self, settings: Settings) -> float:
         """Seconds between two requests, more of them where it is slowed; a disk needs no rest."""
-        times = settings.error_delay if self.is_slowed(settings) else 1.0
+        times = settings.error_delay if self.is_slowed() else 1.0
         if self.pace is not None and self.pace.delay is not None:
             return self.pace.delay * times
         return 0.0 if self.key == FILES else settings.delay * times

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import msgspec
 
 from larm.config import Frontier
+from larm.frontier.host import ERRORS, LONGEST_WAIT
 from larm.model.outcome import Failed, FailReason, Outcome, Refused
 
 LONGEST_DELAY = 86_400.0  # a Crawl-delay is obeyed as given, but nobody means more than a day
@@ -110,6 +111,8 @@ class Decision(msgspec.Struct, frozen=True):
 
 _NOT_THERE = frozenset({404, 410})
 
+DORMANT = 3_600.0
+"""Seconds until a host that was given up gets one more try (LARM-65), doubling."""
 _PATIENCE = 5
 """Further tries of a URL in place of one, where the host slows us down: it is our pace that it refuses, not the URL. With the
 default of two that is ten, and 1 URL in 2,000 is lost to a server that refuses every second request, where it was 1 in 8."""
@@ -133,34 +136,34 @@ def policy(
 
     ``tries``: fetches of this URL that had failed before this one (`URLMessage.tries`). ``blocks``: answers in a row, before
     this one, with which the host asked for a rest; to be set to 0 by an answer without ``host_wait``. A Retry-After counts with
-    whatever status it comes; it is obeyed up to `Frontier.backoff_max`. A host that names a short time and keeps refusing is
-    left alone longer each time all the same. After the rest the URL waits on, as it may be the only one that is refused:
-    others of the host come first. One that slows us down, by 429 or a short Retry-After, does not use up the URL's tries so
-    soon. ``silent``: see `Host.is_silent`; time-outs cost health there, too, as they
-    hold up the rest of the host.
+    whatever status it comes; it is obeyed up to `LONGEST_WAIT`, unless `Frontier.backoff` is 0. A host that names a short time
+    and keeps refusing is left alone longer each time all the same. After the rest the URL waits on, as it may be the only one
+    that is refused: others of the host come first. One that slows us down, by 429 or a short Retry-After, does not use up the
+    URL's tries so soon. ``silent``: see `Host.is_silent`; time-outs cost health there, too, as they hold up the rest of the
+    host.
     """
     found = row(outcome)
     if found is OK:
         return NOTHING
     after = outcome.retry_after if isinstance(outcome, Refused) else None
-    host_wait = 0.0
+    host_wait, longest = 0.0, LONGEST_WAIT if settings.backoff else 0.0
     if after is not None:
-        again = backoff(settings.retry_wait, blocks, settings.backoff_max, random)
-        host_wait = min(max(after, again), settings.backoff_max)
+        again = backoff(settings.retry_wait, blocks, longest, random)
+        host_wait = min(max(after, again), longest)
     elif found.blocks_host:
-        host_wait = backoff(settings.backoff, blocks, settings.backoff_max, random)
+        host_wait = backoff(settings.backoff, blocks, longest, random)
     slowed = host_wait < _CLOSED and blocks < _IN_A_ROW and (after is not None or found is TABLE[429])
     retry = found.retry and tries < settings.retries * (_PATIENCE if slowed else 1)
     doubled = min(tries, settings.retries)
-    wait = host_wait + backoff(settings.retry_wait, doubled, settings.backoff_max, random) if retry else 0.0
+    wait = host_wait + backoff(settings.retry_wait, doubled, LONGEST_WAIT, random) if retry else 0.0
     errors = (1 if outcome.status >= 400 and outcome.status not in _NOT_THERE else -1) if isinstance(outcome, Refused) else 0
     health = 0 if silent and isinstance(outcome, Failed) and outcome.reason is not FailReason.TIMEOUT else found.health
     return Decision(retry, wait, host_wait, health, found.unreachable and not silent, errors)
 
 
-def errors_after(errors: int, decision: Decision, settings: Frontier) -> int:
+def errors_after(errors: int, decision: Decision) -> int:
     """`Host.errors` of a host that had ``errors`` before; bounded, so that a host whose answers are good again is believed."""
-    return min(max(errors + decision.errors, 0), 2 * settings.errors)
+    return min(max(errors + decision.errors, 0), 2 * ERRORS)
 
 
 def health_after(points: int, decision: Decision, settings: Frontier, *, on_trial: bool = False) -> int:
@@ -175,7 +178,6 @@ def health_after(points: int, decision: Decision, settings: Frontier, *, on_tria
     return points - decision.health_cost
 
 
-def dormancy(times: int, settings: Frontier, random: Callable[[], float] = _random.random) -> float:
+def dormancy(times: int, random: Callable[[], float] = _random.random) -> float:
     """Seconds until a host gets one more try that was given up ``times`` times in a row before (LARM-65)."""
-    longest = max(settings.backoff_max, settings.retry_hosts_after)
-    return backoff(settings.retry_hosts_after, times, longest, random)
+    return backoff(DORMANT, times, max(LONGEST_WAIT, DORMANT), random)

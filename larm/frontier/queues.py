@@ -338,7 +338,7 @@ class HostQueues:
     def _settle_locked(self, host: Host, now: float, seconds: float, decision: Decision, same: int = 0) -> int:
         """Next time and health; returns the messages that stop counting because the host was given up, or is blocked."""
         settings = self._turns.settings
-        host.errors = errors_after(host.errors, decision, settings)
+        host.errors = errors_after(host.errors, decision)
         self._turns.note_slowed_locked(host)
         polite = next_start(now, host.delay(settings), host.crawl_delay, settings.delay_factor, seconds)
         if seconds * settings.delay_factor > settings.delay:
@@ -358,7 +358,7 @@ class HostQueues:
         elif not host.dormant:
             silent = host.waiting if host.counts else silent
             host.dormant = True
-            host.next_start = max(host.next_start, now + dormancy(host.dormancies, settings))
+            host.next_start = max(host.next_start, now + dormancy(host.dormancies))
             host.dormancies += 1
             self._totals.given_up += 1
         self._totals.uncounted += silent

@@ -10,8 +10,7 @@ from heapq import heapify
 from itertools import chain
 
 from larm.frontier.guard import Guard
-from larm.frontier.host import Host
-from larm.frontier.saved_host import LONGEST_WAIT
+from larm.frontier.host import LONGEST_WAIT, Host
 from larm.frontier.standing import Standing
 from larm.frontier.totals import Sums, sums_of
 from larm.frontier.turns import Turns

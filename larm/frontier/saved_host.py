@@ -8,15 +8,12 @@ than was left at the cut, nor longer than `LONGEST_WAIT`.
 import msgspec
 
 from larm.frontier.banded_queue import BandedQueue
-from larm.frontier.host import Delayed, Host, OriginRobots
+from larm.frontier.host import LONGEST_WAIT, Delayed, Host, OriginRobots
 from larm.frontier.queue_row import QueueRow
 from larm.frontier.request_count import RequestCount
 from larm.frontier.traps.saved import row_of
 from larm.kit.disk.caching_queue import QueueState
 from larm.model.message import URLMessage
-
-LONGEST_WAIT = 86_400.0
-"""Seconds; no back-off is longer (``frontier.backoff_max``)."""
 
 
 class HostRow(msgspec.Struct, frozen=True, array_like=True):

@@ -95,7 +95,7 @@ class Turns:
 
     def note_slowed_locked(self, host: Host) -> None:
         """Whether it is asked less often may have changed."""
-        (self.totals.slowed.add if host.is_slowed(self.settings) else self.totals.slowed.discard)(host.key)
+        (self.totals.slowed.add if host.is_slowed() else self.totals.slowed.discard)(host.key)
 
     def announce(self) -> None:
         """Wake a fetcher if a host is ready, or will be sooner than it knows; called without the lock."""

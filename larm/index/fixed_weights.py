@@ -4,6 +4,12 @@ Searches read them each time, so that ``benchmarks/ranking.py`` can leave parts 
 ``search`` section of config.yaml.
 """
 
+TITLE, URL, DESCRIPTION, MAIN, OTHER = 2.0, 0.5, 0.5, 1.0, 0.3
+"""Weights of a word by the part of the page; menus (OTHER) are on all pages of a site."""
+CANDIDATES = 100
+"""Pages that the index proposes for each query, to be weighed (YIOOP-54); 200 are no better."""
+LINK_RANK = 0.5
+"""Weight of the importance of a page."""
 TIE = 0.4
 """Share of a score that further fields and forms of a word add to the best one. 1: all of it."""
 OTHER_FORMS = 0.9
@@ -20,6 +26,8 @@ ALL_WORDS = 0.3
 """Weight of having all words, beside that of the most important one."""
 WITHIN_NAMES = 0.4
 """Weight of the words of names such as os.path where they stand apart."""
+PROXIMITY = 0.3
+"""Weight of neighbours of the query that stand near each other."""
 PROXIMITY_SLOP = 4
 """Number of words between two neighbours of the query that still stand near each other."""
 FEEDBACK = 1.0

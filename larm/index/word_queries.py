@@ -15,7 +15,6 @@ from typing import Literal, NamedTuple
 
 import tantivy
 
-from larm.config import Search
 from larm.index import fields, fixed_weights
 from larm.index.accents import accented
 from larm.index.analysis import Analyzer
@@ -103,7 +102,6 @@ class WordQueries:
         schema: tantivy.Schema,
         statistics: Statistics,
         analyzer: Analyzer,
-        settings: Search,
         synonyms: Synonyms = NONE,
     ) -> None:
         # constant after construction
@@ -112,15 +110,13 @@ class WordQueries:
         self._phrases = synonyms.phrases
         self._schema = schema
         self._analyzer = analyzer
-        self._settings = settings
-        weights = settings.fields
         self._weights = {
-            fields.TITLE: weights.title,
-            fields.URL_WORDS: weights.url,
-            fields.DESCRIPTION: weights.description,
-            fields.MAIN: weights.main,
-            fields.SIGNS: weights.main,
-            fields.OTHER: weights.other,
+            fields.TITLE: fixed_weights.TITLE,
+            fields.URL_WORDS: fixed_weights.URL,
+            fields.DESCRIPTION: fixed_weights.DESCRIPTION,
+            fields.MAIN: fixed_weights.MAIN,
+            fields.SIGNS: fixed_weights.MAIN,
+            fields.OTHER: fixed_weights.OTHER,
         }
         # only the reader's thread
         self.context = QueryContext()
@@ -201,8 +197,7 @@ class WordQueries:
 
     def near(self, units: Sequence[Sought]) -> list[Near]:
         """Neighbours of the query that stand near each other in a page: words next to each other mean more than both alone."""
-        settings = self._settings
-        if not settings.proximity:
+        if not fixed_weights.PROXIMITY:
             return []
         words = [each for each in units if len(each.unit.words) == 1 and not is_unspaced(each.unit.words[0])]
         queries = []
@@ -213,7 +208,8 @@ class WordQueries:
                 own = sum(self.statistics.rarity(number) for number in pages if number)
                 if self._weights[field] and all(pages) and own:
                     query = tantivy.Query.phrase_query(self._schema, field, list(pair), slop=fixed_weights.PROXIMITY_SLOP)
-                    weight = settings.proximity * self._weights[field] * (one.weight * one.folded + other.weight * other.folded)
+                    weight = one.weight * one.folded + other.weight * other.folded
+                    weight *= fixed_weights.PROXIMITY * self._weights[field]
                     boosted = tantivy.Query.boost_query(query, weight / own)
                     queries.append(Near(boosted, _MOST_BM25 * weight, field))
         return queries
@@ -236,7 +232,7 @@ class WordQueries:
         if unit.symbol:
             pages = self.statistics.frequency(fields.AS_WRITTEN, unit.symbol)
             term = tantivy.Query.term_query(self._schema, fields.AS_WRITTEN, unit.symbol, index_option="freq")
-            weighed = tantivy.Query.boost_query(term, self._settings.fields.main * weight / self.statistics.rarity(pages))
+            weighed = tantivy.Query.boost_query(term, fixed_weights.MAIN * weight / self.statistics.rarity(pages))
             yield [Way(weighed, pages)]
             weight *= _WITHOUT_SIGNS
             if not unit.words:
@@ -246,7 +242,7 @@ class WordQueries:
         else:
             if fields.MAIN in weights and (pages := self._pages_as_written(unit)):
                 term = tantivy.Query.term_query(self._schema, fields.AS_WRITTEN, unit.typed, index_option="freq")
-                weighed = tantivy.Query.boost_query(term, self._settings.fields.main * weight / self.statistics.rarity(pages))
+                weighed = tantivy.Query.boost_query(term, fixed_weights.MAIN * weight / self.statistics.rarity(pages))
                 yield [Way(weighed, pages)]
                 weight *= _WITHOUT_ACCENTS
             yield from self._word(unit, weights, weight, rarity)

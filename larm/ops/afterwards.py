@@ -65,7 +65,7 @@ from larm.store.pages.page_rows import page_row, page_rows
 from larm.store.pending import read_pending
 from larm.store.reader import StoreLog
 
-_ALL_PAGES = "'larm crawl -s storage.index.duplicates.merge=false' gives it one"
+_ALL_PAGES = "'larm crawl -s storage.index.merge_duplicates=false' gives it one"
 _ALL_RESULTS = "'larm search --alike' shows both"
 _LINKS = 5
 """Pages with a link that are named; a search has the others."""
@@ -76,7 +76,7 @@ def reindex_pages(settings: Config, directory: Path) -> Reindexed:
     with closing_all() as undo:
         permit(directory)
         undo.append(DirectoryLock(directory).close)
-        header = open_state(settings, directory, undo).header if (directory / QUEUES).is_dir() else None
+        header = open_state(directory, undo).header if (directory / QUEUES).is_dir() else None
         noted = header.storages if header else {}
         position, index = noted.get("log", {}).get("store"), noted.get("index", {})
         generation = index.get("generation")
@@ -118,7 +118,7 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
     refuse_without_crawl(directory)
     clock = SystemClock()
     with closing_all() as undo:
-        state = open_state(settings, directory, undo, read_only=True)
+        state = open_state(directory, undo, read_only=True)
         state.seen.assume(state.fresh)  # a crawl may be running, and about to write it
         book = HostBook(state.store, settings.frontier, clock)
         tally = Tally(lambda: None)

@@ -128,7 +128,7 @@ def take_out(settings: Config, directory: Path, items: Sequence[Forgotten]) -> F
     if items and forgotten_items(directory).pending:
         take_out(settings, directory, ())
     with closing_all() as undo:
-        state, header = _opened(settings, directory, undo)
+        state, header = _opened(directory, undo)
         part = forgotten_of(header)
         old = {item.said: item for item in part.items}
         every = (*part.items, *(item for item in items if item.said not in old))
@@ -157,7 +157,7 @@ def let_back(settings: Config, directory: Path, words: Sequence[str]) -> None:
     """These may be fetched again. Raises UsageError, StorageError."""
     words = [called(_address(word), settings.files.places) for word in words]
     with closing_all() as undo:
-        state, header = _opened(settings, directory, undo)
+        state, header = _opened(directory, undo)
         part = forgotten_of(header)
         unknown = [word for word in words if word not in [item.said for item in part.items]]
         if unknown:
@@ -177,7 +177,7 @@ def _address(word: str) -> str:
         return file_url(os.path.abspath(os.path.expanduser(word)))
 
 
-def _opened(settings: Config, directory: Path, undo: Undo) -> tuple[State, Header]:
+def _opened(directory: Path, undo: Undo) -> tuple[State, Header]:
     """As for a run that goes on."""
     known_header(directory)
     permit(directory)
@@ -185,7 +185,7 @@ def _opened(settings: Config, directory: Path, undo: Undo) -> tuple[State, Heade
     put_back(directory)
     seal = Sealing(directory).found
     check_databases(directory, seal)
-    state = open_state(settings, directory, undo)
+    state = open_state(directory, undo)
     header = state.header or known_header(directory)
     check_folders(header, directory)
     if index_exists(directory / INDEX):

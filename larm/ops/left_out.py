@@ -185,7 +185,7 @@ def _aliases(directory: Path) -> str:
     count, some = aliases_in(directory / QUEUES / ALIASES, _NAMED)
     which = "found by searches under another address, which says the same or is named there as the right one"
     named = ", ".join(some) + (", ..." if count > len(some) else "")
-    remedy = "'larm why' with one of these says which, storage.index.duplicates.merge: false indexes all"
+    remedy = "'larm why' with one of these says which, storage.index.merge_duplicates: false indexes all"
     return _told(count, "page", f"{which}: {named}", remedy)
 
 

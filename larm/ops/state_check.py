@@ -42,12 +42,12 @@ class StateRead(msgspec.Struct):
     size: int = 0
 
 
-def check_state(settings: Config, directory: Path) -> StateRead:
+def check_state(directory: Path) -> StateRead:
     """Raises UsageError where there is no crawl or one that runs, StorageError for the first thing that is not whole."""
     refuse_without_crawl(directory)
     with DirectoryLock(directory, looks=True):
         try:
-            _check(settings, directory)
+            _check(directory)
         except StorageError:
             with suppress(StorageError):  # on a read-only disk
                 Sealing(directory)  # takes it away
@@ -56,11 +56,11 @@ def check_state(settings: Config, directory: Path) -> StateRead:
     return StateRead(len(files), sum(file.stat().st_size for file in files))
 
 
-def _check(settings: Config, directory: Path) -> None:
+def _check(directory: Path) -> None:
     check_database(directory / QUEUES / DATABASE)
     check_databases(directory, NO_SEAL)
     with closing_all() as undo:
-        state = open_state(settings, directory, undo, read_only=True)
+        state = open_state(directory, undo, read_only=True)
         if state.header is None:
             raise StorageError(f"{state.store}: no checkpoint in it: the first one was not written")
         check_folders(state.header, directory)

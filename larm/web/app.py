@@ -79,6 +79,10 @@ class Application(NamedTuple):
     """At the end of the server, on the event loop: what would go on for ever ends."""
 
 
+_CRAWLS = 1
+"""Crawls at a time that their `Recrawl.every` makes due."""
+
+
 def application(
     directories: Directories,
     access: Access,
@@ -89,9 +93,11 @@ def application(
     say: Callable[[str], object] = lambda _: None,
     peering: Peering | None = None,
     network: Service | None = None,
+    stop_crawls: bool = False,
 ) -> Application:
     """All of it; ``names``: host names of this server, ``log`` takes a line for each request, ``say`` sentences for people.
 
+    ``stop_crawls``: those that it has started stop when it ends, else they go on by themselves.
     ``peering``: this machine is a peer or a registrar; without it there are no routes for others.
     ``network``: this machine takes part in one; it has no other peers then."""
     metrics = Metrics()
@@ -132,9 +138,9 @@ def application(
     app.state.events = Events()
     app.state.gatherings = Gatherings()
     app.state.notices = Notices()
-    app.state.starting = Starting(directories.root, stop=settings.stop_crawls)
+    app.state.starting = Starting(directories.root, stop=stop_crawls)
 
-    app.state.schedule = Schedule(crawl_of, app.state.starting.run, settings.crawls, SystemClock(), say)
+    app.state.schedule = Schedule(crawl_of, app.state.starting.run, _CRAWLS, SystemClock(), say)
     tasks: list[asyncio.Task[None]] = []
 
     def begin() -> None:

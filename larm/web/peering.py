@@ -62,7 +62,7 @@ def peering_of(
         more=partial(indexed, peering.shares),
         published=lambda each: PublishedSearcher(each.searcher, peering.shares) if each.path in folders else each.searcher,
         shared=lambda each: each.path in folders,
-        open_to=open_to(private=settings.serve.private),
+        open_to=open_to(private=bool(settings.serve.private)),
     )
     what = " and ".join(["peer " + peers.name] * bool(peers.name) + ["registrar"] * peers.registrar)
     say(f"{what}, key {peering.card.key}")

@@ -22,6 +22,8 @@ from larm.web.metrics import Metrics
 
 _FAR = 32
 """Searches that wait for other machines: who is slow there must not keep others from what is here."""
+SEARCHES = 2
+"""Searches at a time: Python runs one thread at a time, and each has an index open, with caches of its own."""
 WAITING = 200
 """Searches that wait for their turn; further ones are refused. At 10 ms each the last one waits for a second."""
 _LOOKS = 4
@@ -47,7 +49,7 @@ class SearchDesk:
         self._settings = settings
         self._metrics = metrics
         # only the event loop
-        self._searches = anyio.CapacityLimiter(settings.searches)
+        self._searches = anyio.CapacityLimiter(SEARCHES)
         self._far = anyio.CapacityLimiter(_FAR)
         self._looks = anyio.CapacityLimiter(_LOOKS)
         self._waiting = 0
@@ -60,7 +62,7 @@ class SearchDesk:
 
     async def run(self, function: Callable[[Asked], T], asked: Asked, *, far: bool = False) -> T:
         """Something else that is a search: it has the same deadline. Raises BusyError."""
-        if self._waiting >= self._settings.searches + WAITING:
+        if self._waiting >= SEARCHES + WAITING:
             self._metrics.refused.inc()
             raise BusyError
         self._waiting += 1

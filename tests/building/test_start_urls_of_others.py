@@ -30,5 +30,5 @@ def test_a_depth_needs_the_depth_of_all(depth: int, most: int | None) -> None:
 def test_a_start_url_of_somebody_else_opens_no_private_address(tmp_path: Path, opens: bool) -> None:
     with SyntheticWeb() as web:
         web.host("127.0.0.1").page("/", "Router", "Change the password here.", [])
-        run_crawl(tmp_path, web.url("127.0.0.1"), {"crawl.private_starts": opens})
+        run_crawl(tmp_path, web.url("127.0.0.1"), {"crawl.private_networks": [] if opens else ["no-starts"]})
         assert len(web.requests) == 2 * opens, "the page and robots.txt, or nothing"

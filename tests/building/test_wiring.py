@@ -160,7 +160,7 @@ def test_host_resolver_that_is_missing_or_malformed(tmp_path: Path) -> None:
         ({"filters__order": [f"{PART}:Broken"]}, f"filters.order: can't make {PART}:Broken: RuntimeError: out of order"),
         ({"filters__order": ["own_broken_of_a_test:X"]}, "filters.order: can't make own_broken_of_a_test:X: ModuleNotFound"),
         (
-            {"filters__order": [f"{PART}:Coloured"], "filters__own": {f"{PART}:Coloured": {"size": 3}}},
+            {"filters__order": [f"{PART}:Coloured"], "own": {f"{PART}:Coloured": {"size": 3}}},
             f"filters.order: can't make {PART}:Coloured: TypeError",
         ),
         (
@@ -194,7 +194,7 @@ def test_parts_of_a_users_own(tmp_path: Path) -> None:
     check(
         config(
             filters__order=["length", f"{PART}:Coloured", "visited"],
-            filters__own={f"{PART}:Coloured": {"colour": "blue"}},
+            own={f"{PART}:Coloured": {"colour": "blue"}},
             storage__chain=["log", f"{PART}:Store"],
             processing__by_mime={"application/x-own": f"{PART}:Reader"},
         ),

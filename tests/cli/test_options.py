@@ -50,18 +50,18 @@ def test_each_option_reaches_its_key(larm: Larm, wiring: FakeWiring, tmp_path: P
     assert (config.frontier.delay, config.frontier.per_host) == (0.5, 3)
     assert (config.crawl.max_pages, config.crawl.max_depth, config.crawl.max_time) == (10, 0, 7200)
     assert config.limits.bytes == 2_000_000_000
-    assert (config.fetch.timeout, config.crawl.allow_private) == (5, True)
+    assert (config.fetch.timeout, config.crawl.private_networks) == (5, ("all",))
     assert config.storage.chain == ("log",)
     assert (wiring.fresh, wiring.directory) == (True, Path("here"))
 
 
 def test_the_command_line_wins_over_s_and_s_over_the_file(larm: Larm, wiring: FakeWiring, tmp_path: Path) -> None:
-    (tmp_path / "config.yaml").write_text("fetch: {threads: 1, transfers: 1, timeout: 1}\ncrawl: {allow_private: true}\n")
+    (tmp_path / "config.yaml").write_text("fetch: {threads: 1, transfers: 1, timeout: 1}\ncrawl: {private_networks: all}\n")
     said = larm("crawl", "-start", URL, "-s", "fetch.threads=2", "-sfetch.transfers=2", "-threads", "3")
     assert said.status == 0, said.err
     fetch = wiring.config.fetch
     assert (fetch.threads, fetch.transfers, fetch.timeout) == (3, 2, 1)
-    assert wiring.config.crawl.allow_private, "an option that was not given overrides nothing"
+    assert wiring.config.crawl.private_networks == ("all",), "an option that was not given overrides nothing"
 
 
 def test_the_configuration_is_the_directorys_own_unless_another_is_named(

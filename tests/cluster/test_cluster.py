@@ -145,7 +145,7 @@ def test_one_that_hangs_gives_its_place_up(tmp_path: Path) -> None:
             "filters: {order: [known_paths, files, scope, length, visited, robots, traps, 'hanging:Hanging']}\n"
         )
         for number in range(3):
-            some.start(number, *(("-s", "cluster.hang_after=4s", "-s", "monitor.stalled=2s") if number == 1 else ()))
+            some.start(number, *(("-s", "monitor.stalled=2s") if number == 1 else ()))
         until_said(some.directory(1), "it gives its place up: larm-handler makes no progress")
         hangs = some.processes.pop(1)
         try:
@@ -176,7 +176,7 @@ def test_back_when_all_others_have_ended(tmp_path: Path) -> None:
         some.kill(1)
         some.wait()
         pages = urls(some.directory(1))
-        alone = some.start(1, "-s", "cluster.hang_after=5s")
+        alone = some.start(1, "-s", "monitor.stalled=2500ms")
         _, said = alone.communicate(timeout=100)
         del some.processes[1]
         assert alone.returncode == 2

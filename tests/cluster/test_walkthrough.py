@@ -29,7 +29,7 @@ from tests.test_docs import MANUAL, section
 
 pytest.importorskip("zenoh")
 HOSTS, PAGES = 12, 3
-LOCAL = "crawl:\n  allow_private: true\nfrontier:\n  delay: 100ms\nagent:\n  contact: mailto:me@example.org\n"
+LOCAL = "crawl:\n  private_networks: all\nfrontier:\n  delay: 100ms\nagent:\n  contact: mailto:me@example.org\n"
 
 
 class Terminal:

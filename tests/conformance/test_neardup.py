@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from larm import config
 from larm.index.duplicates.aliases import Aliases
 from larm.model.document import Document, Visit
 from larm.model.url import URLNormalizer
@@ -32,7 +31,7 @@ def test_copied_articles_are_one_result(tmp_path: Path, size: int) -> None:
         Visit(page="", url=parse(f"http://news.test/{name}"), document=Document("text/html", name, text))
         for name, text in texts.items()
     ]
-    aliases = Aliases(tmp_path / "aliases.db", config.Duplicates())
+    aliases = Aliases(tmp_path / "aliases.db")
     aliases.open(None)
     indexed = [visit for at in range(0, size, 64) for visit in aliases.settle(visits[at : at + 64])]
     indexed += aliases.rest()

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from larm.config import Config, Fetch, Storage
+from larm.config import Config, Fetch
 from larm.engine.checkpointer import Saved
 from larm.engine.fetcher_record import FetcherRecord
 from larm.engine.probe import Probe
@@ -21,7 +21,7 @@ from larm.kit.disk.seen_set import DiskSeenSet
 from larm.kit.logs.log_book import LogBook
 from larm.kit.units import ByteSize
 from larm.store.lines import StorageLines
-from larm.store.pipeline import StorageLine
+from larm.store.pipeline import QUEUE, StorageLine
 from larm.testing.fakes import ListStorage
 from tests.frontier.rig import CONNECT, Rig, of, status
 
@@ -47,7 +47,7 @@ class River:
         self.probe = Probe(
             paused=lambda: False,
             stalled=tuple,
-            settings=Config(fetch=Fetch(threads=2, transfers=16), storage=Storage(queue=ByteSize(1_000))),
+            settings=Config(fetch=Fetch(threads=2, transfers=16)),
             shared=cast(
                 "Any",
                 SimpleNamespace(
@@ -118,7 +118,7 @@ def test_the_rest(river: River) -> None:
     river.seen.add_new([1, 2])
     now = river.probe()
     assert (now.visited, now.visited_bytes) == (2, 30)
-    assert [(each.name, each.queued, each.limit) for each in now.storages] == [("list", 0, 1_000)]
+    assert [(each.name, each.queued, each.limit) for each in now.storages] == [("list", 0, QUEUE)]
     assert [each.name for each in now.threads] == ["larm-fetch-0", "larm-fetch-1", "larm-page-0"]
     assert (now.checkpoint_seconds, now.checkpoint_bytes) == (0.5, 77)
 

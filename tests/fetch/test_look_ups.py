@@ -165,9 +165,10 @@ def test_a_failure_is_told_and_not_remembered(fetcher: Making, dns: Dns, host: s
 
 
 def test_a_name_that_hangs_for_too_long_is_given_up_and_may_be_asked_again(
-    fetcher: Making, dns: Dns, server: RawServer
+    fetcher: Making, dns: Dns, server: RawServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = fetcher(connect_timeout=Seconds(0.05))
+    monkeypatch.setattr("larm.fetching.curl_fetcher.CONNECT", 0.05)
+    made = fetcher()
     made.start(lease(server.url(host="hang.test")))
     said = "the look-up of hang.test in DNS took more than 0.05 s"
     assert failed(ended(made, 1)[0]) == (FailReason.TIMEOUT, said)

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from larm.config import KnownPathsFilter as KnownPathsSettings
+from larm.config import Filters
 from larm.errors import ConfigError, StorageError
 from larm.filters.archive_scope import ArchiveScope
 from larm.filters.known_paths import KnownPathsFilter
@@ -190,8 +190,8 @@ def test_explain_adds_no_host() -> None:
 # -- known paths (LARM-50, LARM-51)
 
 
-def known(**changes: tuple[str, ...]) -> KnownPathsFilter:
-    return KnownPathsFilter(msgspec.structs.replace(KnownPathsSettings(), **changes))
+def known(*more: str) -> KnownPathsFilter:
+    return KnownPathsFilter((*Filters().known_paths, *more))
 
 
 OLD_VIEWS = [f"?{column}={order}" for column, order in product("NMSD", "AD")]
@@ -219,22 +219,21 @@ def test_robots_txt_is_no_page() -> None:
 
 
 def test_lists_come_from_outside() -> None:
-    part = known(prefixes=("/Private/",), suffixes=(".ZIP",), hosts=("Ads.example",))
-    assert sift(part, "http://a/private/x", "http://a/X.zip", "http://ads.example/", "http://a/robots.txt", "http://a/zip") == [
-        "http://a/robots.txt",
-        "http://a/zip",
-    ]
+    part = KnownPathsFilter(["/Private/*", "/one", "*.ZIP", "Ads.example"])
+    dropped = ["http://a/private/x", "http://a/one", "http://a/X.zip", "http://ads.example/"]
+    passing = ["http://a/robots.txt", "http://a/zip", "http://a/one/two", "http://a/private"]
+    assert sift(part, *dropped, *passing) == passing
 
 
 def test_empty_lists_match_nothing() -> None:
-    assert sift(known(prefixes=(), suffixes=(), hosts=()), "http://a/robots.txt", "http://a/?N=A") != []
+    assert sift(KnownPathsFilter([]), "http://a/robots.txt", "http://a/?N=A") != []
 
 
-def test_known_paths_say_which_list() -> None:
-    part = known(hosts=("b",))
-    assert part.explain(message("http://a/robots.txt")) == "/robots.txt is in filters.known_paths.prefixes"
-    assert part.explain(message("http://a/?N=D")) == "/?n=d is in filters.known_paths.suffixes"
-    assert part.explain(message("http://b/")) == "host b is in filters.known_paths.hosts"
+def test_known_paths_say_what_they_know() -> None:
+    part = known("b")
+    assert part.explain(message("http://a/robots.txt")) == "/robots.txt is in filters.known_paths"
+    assert part.explain(message("http://a/?N=D")) == "/?n=d is in filters.known_paths"
+    assert part.explain(message("http://b/")) == "host b is in filters.known_paths"
 
 
 # -- visited (LARM-52)

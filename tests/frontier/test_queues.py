@@ -721,7 +721,7 @@ def test_what_a_host_answered_is_not_forgotten_over_a_restart(store: BlockStore)
     assert again.turns.figures().slowed == 1
 
 
-@pytest.mark.parametrize("settings", [of(), Frontier(error_delay=1.0), Frontier(errors=1000)])
+@pytest.mark.parametrize("settings", [of(), Frontier(error_delay=1.0)])
 def test_errors_cost_no_time_where_nobody_wants_that(store: BlockStore, settings: Frontier) -> None:
     rig = Rig(store, settings)
     rig.put(*(f"a/{number}" for number in range(60)))

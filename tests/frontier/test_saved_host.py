@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from larm.frontier.host import Delayed
-from larm.frontier.saved_host import LONGEST_WAIT, cut_host, decode_host
+from larm.frontier.host import LONGEST_WAIT, Delayed
+from larm.frontier.saved_host import cut_host, decode_host
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.units import Seconds
 from larm.testing.fakes import message

@@ -95,7 +95,7 @@ def test_what_the_index_had_not_committed_is_in_the_new_one(tmp_path: Path, monk
         assert run_crawl(tmp_path, start).reason == "finished"
         monkeypatch.undo()
         assert IndexReader(tmp_path / "index").documents == 1
-        assert check_state(Config(), tmp_path).files > 4
+        assert check_state(tmp_path).files > 4
         found = reindex_pages(Config(), tmp_path)
         assert (found.pages, found.left_out) == (3, 0)
         fetched = [hit.fetched for hit in IndexSearcher(tmp_path).search("ferry")]

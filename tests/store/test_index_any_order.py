@@ -216,7 +216,7 @@ class Process:
         self.cycle, self.finished = saved.cycle, saved.finished
         self.table = story.directory / "cachingqueue" / "aliases.db"
         self.pages = story.directory / "cachingqueue" / "pages.db"
-        self.aliases = Aliases(self.table, config.Duplicates())
+        self.aliases = Aliases(self.table)
         self.clock = FakeClock()
         self.index = IndexStorage(story.directory, config.IndexStorage(), self.clock, lambda: self.aliases)
         self.book = PageBook(self.pages)

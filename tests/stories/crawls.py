@@ -66,11 +66,9 @@ def config_of(starts: str | Iterable[str], settings: Mapping[str, object] | None
     return load(None, (), quick | dict(settings or {}))
 
 
-def run_crawl(
-    directory: Path, starts: str | Iterable[str], settings: Mapping[str, object] | None = None, *, fresh: bool = False
-) -> Run:
-    """Crawl to the end, in this process."""
-    crawl = build_crawl(config_of(starts, settings), directory, fresh=fresh)
+def run_crawl(directory: Path, starts: str | Iterable[str], settings: Mapping[str, object] | None = None, **how: bool) -> Run:
+    """Crawl to the end, in this process; ``how``: as `build_crawl` has it."""
+    crawl = build_crawl(config_of(starts, settings), directory, **how)
     ending = crawl.run()
     return Run(ending, crawl.snapshot(), crawl.notes, crawl.own_filters)
 

@@ -47,7 +47,7 @@ def own(name: str, kind: str, arguments: Mapping[str, Any] | None = None) -> dic
     """Settings that put a part of ours at the end of its chain."""
     name = f"{HERE}:{name}"
     chain = {"filters": ("filters.order", CHAIN), "storage": ("storage.chain", ["log", "index"])}[kind]
-    return {chain[0]: [*chain[1], name], f"{kind}.own": {name: dict(arguments or {})}}
+    return {chain[0]: [*chain[1], name], "own": {name: dict(arguments or {})}}
 
 
 def failed(run: Run, kind: type[LarmError], *words: str) -> None:
@@ -189,7 +189,7 @@ def test_a_storage_that_raises_ends_the_crawl(
 
 
 def test_a_storage_that_raises_is_exit_status_3_and_one_line(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
-    chain = {"storage.chain": f"[log, '{HERE}:BadStorage']", "storage.own": f"{{'{HERE}:BadStorage': {{at: store, after: 3}}}}"}
+    chain = {"storage.chain": f"[log, '{HERE}:BadStorage']", "own": f"{{'{HERE}:BadStorage': {{at: store, after: 3}}}}"}
     said = larm_says(*crawl_arguments(tmp_path, [start], chain))
     assert said.status == 3
     assert re.fullmatch(r"larm: storage BadStorage failed: ValueError: I can't store \(parts\.py, line \d+\)", said.last)

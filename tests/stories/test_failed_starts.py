@@ -174,6 +174,6 @@ def test_a_host_that_was_stopped_waiting(tmp_path: Path, web: SyntheticWeb) -> N
     """What is known so far is said, also where the crawl ends before the next try."""
     site = web.host("a.localhost")
     site.status("/", 503, **{"Retry-After": "600"})
-    run = run_crawl(tmp_path, web.url("a.localhost"), {"crawl.max_time": 2, "frontier.backoff_max": "1h"})
+    run = run_crawl(tmp_path, web.url("a.localhost"), {"crawl.max_time": 2})
     [line] = run.ending.failed_starts
     assert re.search(r": 503: the server failed \(.*\), and asks to come back at .*; the next run tries it again$", line)

@@ -185,7 +185,7 @@ def test_a_folder_links_to_the_web_within_the_scope(docs: Path, tmp_path: Path, 
     (docs / "index.html").write_text(f"<a href='{web.url('a.localhost')}'>a</a>")
     run_crawl(tmp_path / "one", start(docs))
     assert web.requests == []
-    run_crawl(tmp_path / "two", start(docs), {"crawl.restrict_to": ".*", "crawl.allow_private": True})
+    run_crawl(tmp_path / "two", start(docs), {"crawl.restrict_to": ".*", "crawl.private_networks": "all"})
     assert set(web.fetched()) == {"a.localhost/", "a.localhost/x"}
 
 

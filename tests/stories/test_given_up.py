@@ -45,8 +45,11 @@ def test_a_host_that_falls_silent_is_given_up_however_many_requests_are_in_the_a
     check_stored(tmp_path, web, pages=keys("a.localhost", "/", *PATHS))
 
 
-def test_a_host_that_is_given_up_gets_one_more_try_and_then_all_of_its_pages(tmp_path: Path, web: SyntheticWeb) -> None:
+def test_a_host_that_is_given_up_gets_one_more_try_and_then_all_of_its_pages(
+    tmp_path: Path, web: SyntheticWeb, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The connection breaks until the host is given up; a slow host keeps the crawl going until it is well again."""
+    monkeypatch.setattr("larm.frontier.politeness.DORMANT", 0.2)
     site = web.host("a.localhost")
     site.page("/", links=PATHS)
     for path in PATHS:
@@ -65,7 +68,7 @@ def test_a_host_that_is_given_up_gets_one_more_try_and_then_all_of_its_pages(tmp
     run = run_crawl(
         tmp_path,
         [web.url("slow.localhost"), web.url("a.localhost")],
-        {"fetch.timeout": "600ms", "frontier.health": 1, "frontier.per_host": 12, "frontier.retry_hosts_after": "200ms"},
+        {"fetch.timeout": "600ms", "frontier.health": 1, "frontier.per_host": 12},
     )
     assert run.reason == "finished"
     assert web.fetched("a.localhost") == wanted

@@ -31,7 +31,7 @@ LEFT: dict[str, tuple[dict[str, object], dict[str, object], str, str]] = {
         "1 page with links that are not followed, as they lead deeper than --max-depth 1",
     ),
     "scope": ({}, {"crawl.restrict_to": ".*"}, "scope", ""),
-    "path": ({"filters.known_paths.prefixes": ["/deep"]}, {}, "known_paths", ""),
+    "path": ({"filters.known_paths": ["/deep*"]}, {}, "known_paths", ""),
     "nofollow": ({}, {"processing.nofollow": False}, "", "1 page with links that are not followed, as they say nofollow"),
     "embedded": ({}, {"processing.follow_embedded": True}, "", ""),
 }
@@ -263,14 +263,18 @@ def test_what_redirects_to_itself_is_asked_for_once_however_many_lead_there(web:
     assert Counter(request.path for request in web.requests)["/login"] == 1
 
 
-def test_the_slow_ways_of_a_host_and_known_paths_are_told(web: SyntheticWeb, tmp_path: Path) -> None:
+def test_the_slow_ways_of_a_host_and_known_paths_are_told(
+    web: SyntheticWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     host = web.host("a.localhost")
     host.page("/", links=["/robots.txt.html", "/?C=N;O=D", *(f"/{number}" for number in range(1, 7))])
     host.page("/robots.txt.html")
     for number in range(1, 7):
         host.status(f"/{number}", 403)
     start = web.url("a.localhost")
-    settings: dict[str, object] = {"frontier.errors": 1, "frontier.error_delay": 2}
+    monkeypatch.setattr("larm.frontier.host.ERRORS", 1)
+    monkeypatch.setattr("larm.frontier.politeness.ERRORS", 1)
+    settings: dict[str, object] = {"frontier.error_delay": 2}
     said = told(tmp_path, start, run_crawl(tmp_path, start, settings), settings)
     assert web.url("a.localhost", "/robots.txt.html") in stored(tmp_path)
     assert "1 URL not fetched, as filters.known_paths has an entry for it" in said

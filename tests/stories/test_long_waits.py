@@ -12,7 +12,7 @@ from tests.stories.crawls import asked, run_crawl, stored
 from tests.support.bad_replies import unavailable
 
 YEARS = 10**8
-SETTINGS = {"monitor.tick": "30ms", "frontier.backoff_max": "1d"}
+SETTINGS = {"monitor.tick": "30ms"}
 
 
 @pytest.mark.timeout(30)

@@ -34,7 +34,7 @@ def test_hosts_whose_look_up_hangs_hold_up_no_others(
     monkeypatch.setattr(fetchers, "LookUps", partial(LookUps, resolve=dns))
     for name in LIVE:
         web.host(name).page("/")
-    settings = {"crawl.allow_private": True, "fetch.threads": 1, "fetch.transfers": 2, "frontier.retries": 0}
+    settings = {"crawl.private_networks": "all", "fetch.threads": 1, "fetch.transfers": 2, "frontier.retries": 0}
     crawl = build_crawl(config_of([web.url(name) for name in (*HANG, *LIVE)], settings), tmp_path)
     look_ups: list[int] = []
 

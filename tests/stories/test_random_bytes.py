@@ -41,7 +41,7 @@ def test_the_crawl_ends_as_any_other(tmp_path: Path, web: SyntheticWeb) -> None:
             web.host(name).raw(path, noise(chance))
     for name in names[3:]:
         web.host(name).raw("/robots.txt", noise(chance))
-    settings = {"crawl.restrict_to": ".*", "fetch.timeout": "1s", "frontier.retries": 0, "frontier.retry_hosts_after": "1h"}
+    settings = {"crawl.restrict_to": ".*", "fetch.timeout": "1s", "frontier.retries": 0}
     run = run_crawl(tmp_path, web.url(names[0]), settings)
     assert (run.reason, run.ending.error) == ("finished", None)
     assert run.counters["downloader/request_count"] > 100

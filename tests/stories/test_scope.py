@@ -99,7 +99,7 @@ def test_a_private_address_where_a_start_host_is(tmp_path: Path, web: SyntheticW
     assert set(web.fetched()) == set(keys("a", "b", "c"))
 
 
-ALLOWING: list[dict[str, object]] = [{}, {"crawl.allow_private": True}, {"crawl.private_networks": ["127.0.0.2"]}]
+ALLOWING: list[dict[str, object]] = [{}, {"crawl.private_networks": "all"}, {"crawl.private_networks": ["127.0.0.2"]}]
 
 
 @pytest.mark.parametrize("allowing", ALLOWING)

@@ -121,6 +121,6 @@ def test_the_check_wants_a_crawl(tmp_path: Path, capfd: pytest.CaptureFixture[st
 
 def test_a_run_that_fails_seals_nothing(web: RandomWeb, tmp_path: Path) -> None:
     name = f"{parts.HERE}:BadStorage"
-    settings = ALL_HOSTS | {"storage.chain": ["log", name], "storage.own": {name: {"at": "store", "after": 5}}}
+    settings = ALL_HOSTS | {"storage.chain": ["log", name], "own": {name: {"at": "store", "after": 5}}}
     assert run_crawl(tmp_path, web.start_urls, settings).ending.error is not None
     assert not (tmp_path / SEAL).exists()

@@ -66,7 +66,7 @@ def test_a_second_ctrl_c_leaves_at_once(tmp_path: Path) -> None:
     name, flag = f"{parts.HERE}:StuckStorage", tmp_path / "flag"
     stuck = {
         "storage__chain": f"[log, index, {name}]",
-        "storage__own": json.dumps({name: {"flag": str(flag)}}),
+        "own": json.dumps({name: {"flag": str(flag)}}),
         "monitor__tick": "100ms",
     }
     with random_web(seed=3, hosts=12, pages=300, delay=0.01) as web:

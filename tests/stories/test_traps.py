@@ -102,12 +102,12 @@ def test_what_was_held_back_can_be_had_later(tmp_path: Path, web: SyntheticWeb, 
     assert held(first) > 0
     asked_for = set(web.fetched())
     later = {
-        "parked": {"crawl.parked": True},
+        "parked": {},
         "switch": {"filters.traps.limits": 0} if kind == "limit" else {"filters.traps.repetition": False},
         "order": {"filters.order": ["known_paths", "files", "scope", "length", "visited", "robots"]},
     }[how]
     web.log.clear()
-    second = run_crawl(tmp_path, start, {**settings_of(kind), **later})
+    second = run_crawl(tmp_path, start, {**settings_of(kind), **later}, parked=how == "parked")
     got = set(web.fetched())
     assert len(got - asked_for) >= held(first)
     anew = second.counters["traps/released"] - held(first)
@@ -141,7 +141,7 @@ def test_a_start_url_that_is_held_back_is_asked_for(tmp_path: Path, web: Synthet
     second = run_crawl(tmp_path, [start, web.url("held.localhost", wanted)], settings_of(kind))
     assert asked(web)[f"held.localhost{wanted}"] == 1
     assert held(first) - 1 <= held(second) <= held(first) + 2
-    run_crawl(tmp_path, start, {**settings_of(kind), "crawl.parked": True})
+    run_crawl(tmp_path, start, settings_of(kind), parked=True)
     assert asked(web)[f"held.localhost{wanted}"] <= 2, "and once again as it is revisited"
 
 

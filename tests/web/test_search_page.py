@@ -222,7 +222,8 @@ def test_crawls_below_a_root(start: Start, harbour: Path, library: Path) -> None
 
 def test_too_many_searches_are_told_to_come_again(start: Start, harbour: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("larm.web.search_desk.WAITING", 0)
-    served = start(harbour, settings=Serve(searches=1))
+    monkeypatch.setattr("larm.web.search_desk.SEARCHES", 1)
+    served = start(harbour)
     desk_busy = [served.get("/search", params={"q": "tide"}).status_code for _ in range(3)]
     assert desk_busy == [200, 200, 200], "one after the other there is room"
 

@@ -58,7 +58,7 @@ _ADVICE = {
     "the other agents": "start them, or mend the network between them; 'larm cluster status' says who is heard",
     "a thread": "logs/stalled.log says where it is; if it is a disk or a part of yours, mend that; the same command continues",
     "the storage": "a faster disk, or --no-index for now and 'larm reindex' later",
-    "DNS": "a resolver that answers; names of which it says nothing are given up after fetch.connect_timeout",
+    "DNS": "a resolver that answers; names of which it says nothing are given up after 20 s",
     "the CPU": "a faster machine; processing.processes reads pages on further cores",
     "the network": "more transfers at a time (fetch.transfers), if network and hosts bear it",
     "politeness": "more hosts at a time; or, for hosts of yours, a shorter frontier.delay or a larger frontier.per_host",

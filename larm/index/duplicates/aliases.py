@@ -21,7 +21,6 @@ from typing import Any
 
 import msgspec
 
-from larm import config
 from larm.errors import StorageError
 from larm.index.duplicates.fingerprints import fingerprints, new_memory
 from larm.index.duplicates.likeness import distance, likeness
@@ -35,6 +34,9 @@ from larm.model.novelty import Fingerprint
 from larm.model.restriction import open_word
 from larm.model.url import Url
 
+SIMILARITY = 0.92
+"""Share of their main texts, and of their lengths, from which on pages are nearly the same, so one search result. Articles that
+were copied with one word changed have .97; pages of a catalogue, of which one word in 20 is their own, .9 or less."""
 _FAR = 20
 """Bits in which the simhashes of texts differ at most of which half is the same (17 are to be expected)."""
 _TOGETHER, _MOST = 64, 4_000_000
@@ -51,12 +53,13 @@ class Aliases:
     def __init__(
         self,
         path: Path,
-        settings: config.Duplicates,
         count: Callable[[str, int], None] = lambda _name, _n: None,
+        *,
+        merge: bool = True,
     ) -> None:
         # constant after construction
         self._path = path
-        self._settings = settings
+        self._merge = merge
         self._count = count
         # only the writer thread
         self._memory: Any = None
@@ -70,10 +73,10 @@ class Aliases:
         if not position:
             for ending in ("", "-wal", "-shm"):
                 self._path.with_name(self._path.name + ending).unlink(missing_ok=True)
-        if position or self._settings.merge:
+        if position or self._merge:
             self._table = TwinTable(self._path)
             self._table.open_at(int(position["generation"]) if position else 0)
-        self._releases = bool(position) and not self._settings.merge
+        self._releases = bool(position) and not self._merge
 
     def settle(self, visits: Sequence[Visit]) -> list[Visit]:
         """What the index is to do: visits that are to be indexed, and visits that are ``gone`` for what is to be removed.
@@ -88,7 +91,7 @@ class Aliases:
     def rest(self) -> list[Visit]:
         """As `settle`, of what was held back."""
         visits, self._held, self._cost = self._held, [], 0
-        if self._settings.merge:
+        if self._merge:
             return self._settle(visits)
         return [*(self._release() if self._releases else ()), *visits]
 
@@ -151,7 +154,7 @@ class Aliases:
 
     def commit(self) -> Mapping[str, Any]:
         """Make it durable; the position is for `open`, and empty where there is no table. Raises StorageError."""
-        if self._settings.merge:
+        if self._merge:
             return {"generation": self._open_table().commit()}
         if self._table is not None:
             self._table.commit()
@@ -194,11 +197,10 @@ class Aliases:
         best, most = None, 0.0
         for each in view.leads(*row.bands):
             other = each.row
-            least = self._settings.similarity
             share = likeness(row.sketch, other.sketch)
             shorter, longer = sorted((row.features, other.features))
-            alike = shorter >= longer * least and distance(row.simhash, other.simhash) <= _FAR
-            if each.key != row.key and not other.group and alike and share >= least and share > most:
+            alike = shorter >= longer * SIMILARITY and distance(row.simhash, other.simhash) <= _FAR
+            if each.key != row.key and not other.group and alike and share >= SIMILARITY and share > most:
                 best, most = other, share
         if best is not None:
             self._count(NEAR, 1)

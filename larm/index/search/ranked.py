@@ -107,8 +107,7 @@ class Ranker:
 
         Raises StorageError.
         """
-        grouped = self._settings.grouped and not alike
-        found, chosen = self._chosen(tree, number, offset, sort, grouped=grouped)
+        found, chosen = self._chosen(tree, number, offset, sort, grouped=not alike)
         complete = self._reader.having_all(found, [each.candidate for each in chosen])
         results = [self._result(found, each, each.candidate.page in complete, explain) for each in chosen]
         words = {word: each.unit.derived > 0 for each in found.units for word in each.unit.words}
@@ -119,18 +118,18 @@ class Ranker:
 
     def urls(self, tree: Node | None, number: int) -> list[str]:
         """The addresses of the first results and nothing else, for evaluations. Raises StorageError."""
-        _, chosen = self._chosen(tree, number, 0, "relevance", grouped=self._settings.grouped)
+        _, chosen = self._chosen(tree, number, 0, "relevance", grouped=True)
         return [self._reader.url(each.candidate) for each in chosen]
 
     def _chosen(
         self, tree: Node | None, number: int, offset: int, sort: Sort, *, grouped: bool
     ) -> tuple[Retrieved, list[_Weighed]]:
         """After the candidates, pages come as the index has them."""
-        found = self._reader.retrieve(tree, self._settings.candidates)
+        found = self._reader.retrieve(tree, fixed_weights.CANDIDATES)
         if not found.total and (len(split(tree)[0]) > _FEW_WORDS or self._nowhere(tree)):
             # a name in quotes is no reason to answer a long question with nothing, when some of its words may be missing anyway
             tree = loosened(tree)
-            found = self._reader.retrieve(tree, self._settings.candidates)._replace(complete=0, loosened=True)
+            found = self._reader.retrieve(tree, fixed_weights.CANDIDATES)._replace(complete=0, loosened=True)
         if sort == "date":
             return self._newest(found, number, offset, grouped=grouped)
         weighed = self._weigh(found)
@@ -138,8 +137,8 @@ class Ranker:
         if offset < _READ:
             first = self._by_passages(found, first, names_of(split(tree)[0], self._reader.is_explained))
         chosen = first[offset : offset + number]
-        if len(chosen) < number and len(found.candidates) == self._settings.candidates:
-            skipped = self._settings.candidates + max(0, offset - len(first))
+        if len(chosen) < number and len(found.candidates) == fixed_weights.CANDIDATES:
+            skipped = fixed_weights.CANDIDATES + max(0, offset - len(first))
             more = self._reader.retrieve(tree, number - len(chosen), skipped).candidates
             chosen += [_Weighed(each, each.score) for each in more]
         return found, chosen
@@ -151,7 +150,7 @@ class Ranker:
 
     def _newest(self, found: Retrieved, number: int, offset: int, *, grouped: bool) -> tuple[Retrieved, list[_Weighed]]:
         """As many of those that changed last as the results are of, of pages that say the same one."""
-        most = max(self._settings.candidates, offset + number)
+        most = max(fixed_weights.CANDIDATES, offset + number)
         while True:
             found = self._reader.newest(found, most)
             newest = [_Weighed(each, 0.0) for each in found.candidates]
@@ -194,7 +193,7 @@ class Ranker:
     def _weigh(self, found: Retrieved) -> list[_Weighed]:
         """The candidates in their final order."""
         scale = max((each.weight for each in found.units), default=1.0)
-        weight, graph = self._settings.link_rank * scale * by_links(found.units), self._graph
+        weight, graph = fixed_weights.LINK_RANK * scale * by_links(found.units), self._graph
         degrees = graph.in_degrees(each.page for each in found.candidates) if graph and weight else [0] * len(found.candidates)
         having_all = found.having_all if found.every is not None else ()
         having, weighed = fixed_weights.ALL_WORDS * scale, []

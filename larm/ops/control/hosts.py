@@ -105,7 +105,7 @@ def _state(host: Host, settings: Frontier, now: float, addresses: SharedAddresse
         (host.dormant, "given up"),
         (host.is_full(settings), "fetching"),
         (host.backoffs and ready > now, "left alone"),
-        (host.errors > settings.errors and ready > now, "errors"),
+        (host.is_slowed() and ready > now, "errors"),
         (host.robots_tasks or (host.parked and not len(host.queue)), "robots.txt"),
         (ready == NEVER, "fetching" if host.requests else "done"),
         (host.free_at(settings, now) > now, "at its limit"),

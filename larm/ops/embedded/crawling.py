@@ -25,7 +25,7 @@ from larm.ops.observers import build_crawl
 from larm.ops.outcome import how
 
 _HERE = "larm.crawl()"
-_SECTIONS = {field.name: field.type for field in msgspec.structs.fields(Config)}
+_SECTIONS = tuple(field.name for field in msgspec.structs.fields(Config))
 _OF_CRAWL = tuple(field.name for field in msgspec.structs.fields(Crawl))
 
 
@@ -110,34 +110,27 @@ def _dotted(settings: Mapping[str, object]) -> Iterator[tuple[str, object]]:
     for name, value in settings.items():
         if name in _OF_CRAWL:
             yield f"crawl.{name}", value
-        elif name in _SECTIONS and isinstance(value, Mapping):
-            yield from _within(value, _SECTIONS[name], name)
         elif name in _SECTIONS:
-            yield name, value  # `load` says what is wrong with it
+            yield from _within({name: value}, Config)
         else:
             raise unknown_key(_HERE, name, ("dir", "config", "on_page", "fresh", *_OF_CRAWL, *_SECTIONS))
 
 
-def _within(given: Mapping[str, object], struct: type[msgspec.Struct], path: str) -> Iterator[tuple[str, object]]:
+def _within(given: Mapping[str, object], struct: type[msgspec.Struct], path: str = "") -> Iterator[tuple[str, object]]:
     kinds = {field.name: field.type for field in msgspec.structs.fields(struct)}
     for name, value in given.items():
         kind = kinds.get(name)
         if isinstance(value, Mapping) and isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-            yield from _within(value, kind, f"{path}.{name}")
+            yield from _within(value, kind, f"{path}{name}.")
         else:
-            yield f"{path}.{name}", value
+            yield f"{path}{name}", value  # `load` says what is wrong with it
 
 
 def _with_listener(config: Config, on_page: Callable[[Page], object] | None, heard: Heard) -> Config:
     """The listener is a storage of the program's own."""
     name = f"{Listener.__module__}:{Listener.__qualname__}"
-    storage = config.storage
-    storage = msgspec.structs.replace(
-        storage,
-        chain=(*storage.chain, name),
-        own={**storage.own, name: {"on_page": on_page, "heard": heard}},
-    )
-    return msgspec.structs.replace(config, storage=storage)
+    storage = msgspec.structs.replace(config.storage, chain=(*config.storage.chain, name))
+    return msgspec.structs.replace(config, storage=storage, own={**config.own, name: {"on_page": on_page, "heard": heard}})
 
 
 @contextmanager

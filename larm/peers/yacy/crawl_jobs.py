@@ -51,6 +51,7 @@ class CrawlJobs:
         self.directory = folder / "jobs"
         self._node = node
         self._settings = settings
+        self._private = settings.serve.private == "network"
         self._a_day = settings.network.crawl_for_others
         self._run = run
         self._say = say
@@ -181,9 +182,7 @@ class CrawlJobs:
                 "exclude": [f"*://{place}/*" for site in sorted(sites) for place in (site, f"*.{site}")],
                 "max_depth": DEEPEST,
                 "max_pages": most,
-                "private_starts": False,
-                "allow_private": self._settings.network.private,
-                "private_networks": list(crawl.private_networks),
+                "private_networks": ["all"] if self._private else ["no-starts", *crawl.private_networks],
             },
         }
 
@@ -203,7 +202,7 @@ class CrawlJobs:
     def _refusal(self, job: CrawlJob) -> str:
         if job.key in self._node.trust or self._node.trust.denies_page(job.url):
             return "it is not wanted here"
-        if shareable_name(job.url, private=self._settings.network.private) is None:
+        if shareable_name(job.url, private=self._private) is None:
             return "it is no address that anybody could open"
         return ""
 

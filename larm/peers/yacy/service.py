@@ -43,6 +43,8 @@ from larm.peers.yacy.trust import Trust, Vote
 from larm.seams import Searcher
 
 _TICK = 1.0
+REDUNDANCY = 3
+"""Number of peers that keep a thing (YACY-27): two may be lost at once."""
 PING = 30.0
 """Seconds between two pings (YACY-21). A repair begins when a ping finds nobody."""
 
@@ -68,9 +70,13 @@ class Service:
         *,
         address: tuple[str, int],
         say: Callable[[str], object],
+        private: bool = False,
         crawls: Crawls | None = None,
     ) -> None:
-        """``address``: where the server listens. Raises StorageError, UsageError."""
+        """``address``: where the server listens; ``private``: pages of private addresses are shared, too.
+
+        Raises StorageError, UsageError.
+        """
         # constant after construction
         clock, random = SystemClock(), SystemRandom()
         host, port = address
@@ -84,7 +90,7 @@ class Service:
         vocabulary = Vocabulary(settings.stop_words)
         profile = Profile(
             hash=birth.hash, born=birth.born, network=settings.name, ip="" if anywhere else host, port=port,
-            mode=Mode(settings.mode), tags=settings.tags, cluster=settings.members, redundancy=settings.redundancy,
+            mode=Mode(settings.mode), tags=settings.tags, cluster=settings.members, redundancy=REDUNDANCY,
             ping=PING, young=float(settings.young),
             kinds=kinds_of(["" if anywhere else host, *map(host_of, settings.bootstrap)]),
             crawls=bool(settings.crawl_for_others), publishes=bool(settings.publish),
@@ -111,7 +117,7 @@ class Service:
         self._learned = (
             Learned(folder / "learned", settings.name, search, settings.learn, self.trust) if settings.learn else None
         )
-        self._library = Library(directories, private=settings.private)
+        self._library = Library(directories, private=private)
         self._publishing = Publishing(
             shelf, self.node.lock, identity, words=vocabulary.words, stems=vocabulary.stems, is_common=vocabulary.is_common
         )
@@ -122,7 +128,7 @@ class Service:
             self.jobs = CrawlJobs(folder, self.node, *crawls, say)
         self.proxy = None
         if self.jobs is not None and settings.proxy:
-            self.proxy = Proxy(settings.proxy, self.jobs.seen, queries=settings.proxy_queries, private=settings.private)
+            self.proxy = Proxy(settings.proxy, self.jobs.seen, queries=settings.proxy_queries, private=private)
         self._tickers: list[Ticker] = []
         self._workers = Workers(self._died)
         self._failed = False

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import msgspec
 
-from larm.config import Peers
 from larm.errors import UsageError
 from larm.kit.clock import SystemClock
 from larm.kit.units import Seconds
@@ -55,7 +54,7 @@ def _reached(urls: Sequence[str], file: Path | None, secret: Path | None) -> tup
     found = Registrars(urls, None, http)
     for url, reason in found.find().items():
         raise UsageError(f"{url}: no registrar answers there: {reason}")
-    identity = Identity.opened(file or state_folder(Peers()) / "peer.key")
+    identity = Identity.opened(file or state_folder() / "peer.key")
     known = GroupSecret.opened(secret) if secret is not None else None
     return Channel(identity, http, SystemClock(), secret=known), found.all()
 

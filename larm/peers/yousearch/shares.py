@@ -73,7 +73,7 @@ class Shares:
             if not os.path.isdir(real):
                 raise UsageError(f"{folder}: no such folder; --share names one")
             if _contains(real, os.path.realpath(directory)):
-                raise UsageError(f"{folder}: larm's own files are in it; share a folder of yours, or set peers.directory")
+                raise UsageError(f"{folder}: larm's own files are in it; share a folder of yours")
             first = name = os.path.basename(os.path.abspath(folder)).lstrip(".") or "files"
             number = 1
             while name in shares:

@@ -100,7 +100,7 @@ def build(
         raise UsageError(f"peers.url: {peers.url}: expected https://host:port")
     url = peers.url or _url("https" if serve.certificate else "http", host, port)
     clock = SystemClock()
-    place = state_folder(peers)
+    place = state_folder()
     identity = Identity.opened(place / "peer.key")
     tuner = Tuner(peers.administrator, place / "tuning.json", _configured(peers))
     ca = str(Path(peers.ca).expanduser()) if peers.ca else ""
@@ -131,7 +131,7 @@ def build(
 
     shares = Shares([Path(folder).expanduser() for folder in peers.share], place, files, peers.only, indexed=is_indexed)
     groups = Groups(peers.groups, peers.groups_from, http)
-    visible = Visible(shares, groups, open_to(private=serve.private), copies=copies)
+    visible = Visible(shares, groups, open_to(private=bool(serve.private)), copies=copies)
     peer = network = shelf = recommended = None
     if peers.name:
         own = Contact(identity.key, url) if peers.registrar else None
@@ -189,10 +189,8 @@ def _configured(peers: Peers) -> Tunables:
         raise UsageError(f"peers: {error}") from error
 
 
-def state_folder(peers: Peers) -> Path:
-    """Where a peer keeps its key and the indexes of what it shares."""
-    if peers.directory:
-        return Path(peers.directory).expanduser()
+def state_folder() -> Path:
+    """Return the folder of a peer's key and of the indexes of what it shares."""
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "larm" / "peer"
 
 

@@ -12,7 +12,7 @@ from larm.kit.counted import counted
 from larm.kit.disk.disk_failure import disk_failures
 from larm.seams import Clock
 from larm.store.archive.cdxj import Capture
-from larm.store.archive.records import COMPRESSIONS, Records, date_of
+from larm.store.archive.records import SUFFIX, Records, date_of, gzip_member
 from larm.store.archive.warc_files import Entry, Place, WarcFiles
 from larm.store.log import STORE_LOG
 from larm.store.page_file import found_file
@@ -36,8 +36,7 @@ def export_pages(
     Raises StorageError.
     """
     log = StoreLog(directory)
-    end, compress = COMPRESSIONS["gzip"]
-    records = Records(compress)
+    records = Records(gzip_member)
     dates: dict[int, str] = {}
 
     def date(number: int) -> str:
@@ -50,7 +49,7 @@ def export_pages(
     def begin(file: str) -> list[Entry]:
         return [Entry(records.warcinfo(file, clock.wall(), about).member)]
 
-    files = WarcFiles(target, end, size, Place(), clock.wall, begin)
+    files = WarcFiles(target, SUFFIX, size, Place(), clock.wall, begin)
     pages = refused = 0
     try:
         for entry in log:

@@ -17,7 +17,6 @@ from typing import Final, NamedTuple
 
 from fastwarc.warc import WarcRecord, WarcRecordType
 
-from larm.kit.squash import zstd
 from larm.model.exchange import Exchange
 
 NOT_MODIFIED: Final = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
@@ -191,22 +190,11 @@ def _http(what: str) -> str:
 
 
 _GZIP_LEVEL: Final = 3  # of HTML a tenth larger than at 6, in half the time; without the GIL, as FastWARC's own is not
-_ZSTD_LEVEL: Final = 3  # zstd's default
+SUFFIX: Final = ".warc.gz"
+"""Of WARC files: all tools read gzip, few read zstd."""
 
 
 def gzip_member(data: bytes) -> bytes:
     """Complete in itself."""
     stream = zlib.compressobj(_GZIP_LEVEL, zlib.DEFLATED, 31)
     return stream.compress(data) + stream.flush()
-
-
-def zstd_frame(data: bytes) -> bytes:
-    """Complete in itself, with its length."""
-    return zstd.compress(data, _ZSTD_LEVEL)
-
-
-COMPRESSIONS: Final[dict[str, tuple[str, Callable[[bytes], bytes]]]] = {
-    "gzip": (".warc.gz", gzip_member),
-    "zstd": (".warc.zst", zstd_frame),
-}
-"""Of each setting the ends of file names, and what makes a member."""

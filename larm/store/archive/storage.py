@@ -25,13 +25,14 @@ from larm.store.archive.cdxj import Capture
 from larm.store.archive.names import FOLDER, PAYLOADS
 from larm.store.archive.payload_book import PayloadBook
 from larm.store.archive.records import (
-    COMPRESSIONS,
+    SUFFIX,
     NOT_MODIFIED,
     SAME_PAYLOAD,
     Made,
     Original,
     Records,
     date_of,
+    gzip_member,
     payload_digest,
 )
 from larm.store.archive.warc_files import Entry, Place, WarcFiles
@@ -76,9 +77,7 @@ class WarcStorage:
         self._clock = clock
         self._about = about
         self._counted = counted
-        end, compress = COMPRESSIONS[settings.compression]
-        self._end = end
-        self._records = Records(compress)
+        self._records = Records(gzip_member)
         # only the writer thread; None before open
         self._files: WarcFiles | None = None
         self._book: PayloadBook | None = None
@@ -88,7 +87,7 @@ class WarcStorage:
         noted = None if position is None else _Position.read(position)
         place = noted.place if noted else Place()
         self._book = PayloadBook(self._queues / PAYLOADS, noted.payloads if noted else None)
-        self._files = WarcFiles(self._folder, self._end, int(self._settings.size), place, self._clock.wall, self._begin)
+        self._files = WarcFiles(self._folder, SUFFIX, int(self._settings.size), place, self._clock.wall, self._begin)
 
     def store(self, visits: Sequence[Visit]) -> None:
         """Append the records of each."""

@@ -9,7 +9,6 @@ from typing import ClassVar
 import msgspec
 import pytest
 
-from larm import config
 from larm.errors import StorageError
 from larm.index.duplicates.aliases import Aliases
 from larm.model.document import Document, Visit
@@ -53,8 +52,7 @@ class Rig:
         self.counts: Counter[str] = Counter()
         self.index = index if index is not None else {}
         self.groups: dict[str, int] = {}
-        settings = config.Duplicates(merge=merge)
-        self.aliases = Aliases(folder / "aliases.db", settings, lambda name, n: self.counts.update({name: n}))
+        self.aliases = Aliases(folder / "aliases.db", lambda name, n: self.counts.update({name: n}), merge=merge)
         Rig.made.append(self)
         self.aliases.open(position)  # type: ignore[arg-type]
 
@@ -271,7 +269,7 @@ def test_surrogates_are_no_reason_to_fail(tmp_path: Path) -> None:
 
 def test_aliases_that_were_not_opened(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="not opened"):
-        Aliases(tmp_path / "aliases.db", config.Duplicates()).commit()
+        Aliases(tmp_path / "aliases.db").commit()
 
 
 def naming(name: str, canonical: str, text: str, **more: object) -> Visit:

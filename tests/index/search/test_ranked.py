@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from larm.config import Search, SearchFields
+from larm.config import Search
 from larm.errors import ConfigError
 from larm.index import fixed_weights, retrieval
 from larm.index.anchors import ANCHORS, write_anchors
@@ -53,12 +53,13 @@ def ranking(
     offset: int = 0,
     *,
     explain: bool = False,
+    alike: bool = False,
     own: Sequence[OwnScore] = (),
     **settings: object,
 ) -> Ranking:
     values = Search(**settings)  # type: ignore[arg-type]
     ranker = Ranker(path, IndexReader(path / "index", values), values, own)
-    return ranker.rank(parse_question(text).tree, number, offset, explain=explain)
+    return ranker.rank(parse_question(text).tree, number, offset, explain=explain, alike=alike)
 
 
 def names(found: Ranking) -> list[str]:
@@ -69,7 +70,7 @@ def test_of_pages_that_say_the_same_the_best_is_a_result(path: Path) -> None:
     found = ranking(path, "here")
     assert (len(found.results), found.alike, found.total) == (1, 1, 2)
     assert names(ranking(path, "here once more"))[0] == "copy"
-    found = ranking(path, "here", grouped=False)
+    found = ranking(path, "here", alike=True)
     assert (set(names(found)), found.alike) == ({"zoo", "copy"}, 0)
     assert ranking(path, "cat").alike == 0
 
@@ -109,7 +110,7 @@ def test_a_page_need_not_have_all_words(path: Path) -> None:
 
 def test_a_page_that_has_the_only_word_has_all_words(path: Path) -> None:
     """Also where the candidates that are weighed are fewer than the results."""
-    found = ranking(path, "dog", candidates=1, grouped=False)
+    found = ranking(path, "dog", candidates=1, alike=True)
     assert [each.complete for each in found.results] == [True] * 3
     assert found.complete == found.total == 3
 
@@ -328,9 +329,10 @@ def test_pages_of_results(path: Path) -> None:
     assert names(ranking(path, "cat", 10, 10**12)) == []
 
 
-def test_weights(path: Path) -> None:
-    assert names(ranking(path, "sleep cars", fields=SearchFields(title=9.0)))[0] == "other"
-    assert "cats" not in names(ranking(path, "sleep animals", fields=SearchFields(main=0.0)))
+def test_weights(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert names(ranking(path, "sleep cars", title=9.0))[0] == "other"
+    monkeypatch.setattr(fixed_weights, "MAIN", 0.0)
+    assert "cats" not in names(ranking(path, "sleep animals"))
 
 
 def test_the_parts_of_a_score(path: Path) -> None:

@@ -81,7 +81,8 @@ def test_settings_are_those_of_the_file_and_the_call_wins(web: SyntheticWeb, tmp
     spent = larm.crawl(dir=tmp_path)
     assert (spent.reason, spent.ended) == ("closespider_pagecount", "stopped at --max-pages")
     assert not (tmp_path / "index").exists()
-    crawled = larm.crawl(dir=tmp_path, max_pages=5, storage={"log": {"page_file_size": "1MB"}})
+    sites = {"a.localhost:*": {"delay": 0}}
+    crawled = larm.crawl(dir=tmp_path, max_pages=5, storage={"log": {"page_file_size": "1MB"}}, sites=sites)
     assert crawled.counters["item_scraped_count"] == 3
     other = tmp_path / "other.yaml"
     other.write_text("crawl:\n  max_depth: 0\n")

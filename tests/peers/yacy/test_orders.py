@@ -120,8 +120,7 @@ def test_an_order_is_fetched_crawled_and_answered_with_a_receipt(tmp_path: Path)
     assert crawl.urls == ["http://a.example/"]
     settings = crawl.configs[-1]["crawl"]
     assert settings["seeds"] == [{"url": "http://a.example/", "scope": "host", "depth": 2}]
-    assert settings["private_starts"] is False
-    assert settings["allow_private"] is False
+    assert settings["private_networks"] == ["no-starts"]
     assert settings["max_pages"] == 250, "a quarter of a day's"
     jobs.tick()
     refused = next(each for each in book.shown() if "127" in each.url)

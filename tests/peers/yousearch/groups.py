@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -9,6 +10,7 @@ from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import httpx
 import msgspec
@@ -96,7 +98,6 @@ class Group:
         peers = Peers(
             **{
                 "name": name,
-                "directory": str(place / "state"),
                 "period": Seconds(0.5),
                 "cache": Seconds(0),
                 "timeout": Seconds(50),
@@ -110,20 +111,21 @@ class Group:
         files = (str(tls), str(tls.with_suffix(".key"))) if tls is not None else ()
         serve = msgspec.structs.replace(_PATIENT, certificate=files)
         settings = msgspec.structs.replace(config or Config(), serve=serve)
-        served, peering = peering_of(
-            settings,
-            peers,
-            address,
-            directories=directories,
-            root=None,
-            others=(),
-            copies=public or not closed,
-            say=said.append,
-        )
+        with patch.dict(os.environ, {"XDG_DATA_HOME": str(place / "state")}):
+            served, peering = peering_of(
+                settings,
+                peers,
+                address,
+                directories=directories,
+                root=None,
+                others=(),
+                copies=public or not closed,
+                say=said.append,
+            )
         access = Access(open_token(place / "token"), require_token=closed, public_search=public)
         log: list[str] = []
         app = application(served, access, _PATIENT, peering=peering, log=log.append)
-        server = make_server(app, *files)
+        server = make_server(app, files)
         died: list[BaseException] = []
         workers = Workers(lambda _, error: died.append(error))
         workers.start(f"larm-serve-{name}", lambda: server.run(sockets=[socket]))

@@ -31,6 +31,10 @@ SECRET = GroupSecret("correct horse battery staple")
 OTHER = GroupSecret("another horse battery staple")
 
 
+def key_of(peer: Path) -> str:
+    return Identity.opened(peer / "state" / "larm" / "peer" / "peer.key").key
+
+
 def secret_file(folder: Path, words: str = "correct horse battery staple") -> str:
     path = folder / f"{len(words)}.secret"
     path.write_text(words)
@@ -106,7 +110,7 @@ def test_files_of_who_names_whom_he_answers_are_for_these_alone(tmp_path: Path) 
     docs = tmp_path / "docs"
     docs.mkdir()
     (docs / "eel.txt").write_text("An eel.")
-    keys = {name: Identity.opened(tmp_path / name / "state" / "peer.key").key for name in ("anna", "berta", "carl")}
+    keys = {name: key_of(tmp_path / name) for name in ("anna", "berta", "carl")}
     with group(tmp_path) as made:
         registrar = made.start("", registrar=True)
         both = (keys["anna"], keys["berta"], registrar.peering.card.key)
@@ -128,7 +132,7 @@ def test_a_folder_can_be_for_a_group_alone(tmp_path: Path) -> None:
     for name, words in (("papers", "A secret eel."), ("docs", "An eel for all.")):
         (tmp_path / name).mkdir()
         (tmp_path / name / f"{name}.txt").write_text(words)
-    keys = {name: Identity.opened(tmp_path / name / "state" / "peer.key").key for name in ("berta", "carl")}
+    keys = {name: key_of(tmp_path / name) for name in ("berta", "carl")}
     service = tmp_path / "groups.json"
     service.write_text(json.dumps({"Harbour": [keys["berta"]]}))
     with group(tmp_path) as made:

@@ -239,7 +239,7 @@ def test_what_is_forgotten_of_a_share_is_neither_found_nor_opened(tmp_path: Path
         owner = made.start("owner", share=(str(docs),), registrars=(registrar.url,))
         asker = made.start("asker", registrars=(registrar.url,))
         until(lambda: len(asker.search("eels")["hits"]) == 3)
-        (crawl,) = (tmp_path / "owner" / "state" / "shares").iterdir()
+        (crawl,) = (tmp_path / "owner" / "state" / "larm" / "peer" / "shares").iterdir()
         what = [str(docs / "letter.txt"), f"file://{docs}/sub/*"]
         until(lambda: run(["forget", "--yes", "--dir", str(crawl), *what]) == 0)  # while the inspector's crawl runs it waits
         for path in ("letter.txt", "sub/diary.txt"):

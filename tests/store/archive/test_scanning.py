@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
-from larm.store.archive.records import Records, gzip_member, zstd_frame
+from larm.store.archive.records import Records, gzip_member
 from larm.store.archive.scanning import Record, is_by_record, read_at, scan, unpack
 from tests.store.archive.exchanges import exchange
+from larm.kit.squash import zstd
 
 PAGES = 6
 
@@ -24,7 +25,7 @@ def members(compress: Callable[[bytes], bytes]) -> list[bytes]:
     return [records.response(exchange(f"http://a.org/{n}", b"body %d " % n * 100)).member for n in range(PAGES)]
 
 
-PLAIN, GZIP, ZSTD = members(lambda data: data), members(gzip_member), members(zstd_frame)
+PLAIN, GZIP, ZSTD = members(lambda data: data), members(gzip_member), members(zstd.compress)
 ALL = [f"http://a.org/{n}" for n in range(PAGES)]
 
 

@@ -200,17 +200,6 @@ def test_a_file_of_a_folder_is_a_resource(tmp_path: Path) -> None:
     assert (record.kind, record.url, record.body) == ("resource", "file:///home/a.txt", b"text")
 
 
-def test_zstd(tmp_path: Path) -> None:
-    storage = storage_in(tmp_path, compression="zstd")
-    storage.open(None)
-    storage.store([visit(PAGE), visit(f"{PAGE}b", b"b" * 1000)])
-    storage.commit()
-    storage.close()
-    (file,) = (tmp_path / "warc").glob("*.warc.zst")
-    bodies = [record.reader.read() for record in ArchiveIterator(str(file)) if record.headers["WARC-Type"] == "response"]
-    assert bodies == [b"<p>words", b"b" * 1000]
-
-
 def test_files_begin_anew_at_their_size(tmp_path: Path) -> None:
     visits = [visit(f"{PAGE}{n}", b"%d" % n * 300) for n in range(30)]
     records = written(tmp_path, visits, size=ByteSize(10_000))
