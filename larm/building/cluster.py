@@ -18,10 +18,10 @@ from larm.cluster.placement import key_of
 from larm.cluster.said import NoSeal, Sealing
 from larm.cluster.terms import Doors, Rule, same_for_all
 from larm.config import Cluster, Config
+from larm.config.file_names import certificate_and_key
 from larm.crawldir.state import LOGS, PAGES, QUEUES, host_rules
 from larm.engine.steering import Steering
 from larm.errors import ConfigError
-from larm.config.file_names import certificate_and_key
 from larm.filters.dated_log import DatedLog
 from larm.kit.clock import boot_time
 from larm.model.message import LOST, URLMessage

@@ -21,8 +21,7 @@ from larm.store.log import LogStorage
 from larm.store.overflow import Overflow
 from larm.store.pages.page_book import PageBook
 from larm.store.pages.page_rows import page_rows
-from larm.store.pipeline import StorageLine
-from larm.store.pipeline import QUEUE
+from larm.store.pipeline import QUEUE, StorageLine
 
 _OVERFLOW = 256_000_000
 """Bytes on the disk where a storage makes no room for seconds. A checkpoint waits for them, so more would make a crash dear."""

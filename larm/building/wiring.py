@@ -95,8 +95,9 @@ def build_crawl(
     """All parts of a crawl, ready to `Crawl.run`; an earlier crawl of the directory is continued unless ``fresh``.
 
     ``observe`` makes those who look at it. ``parked``: what earlier runs held back as it looked like a trap is fetched as well.
-    ``ahead``: a process that reads pages, of `larm.parse.reading.ahead`; it is ours from now on. Raises ConfigError and UsageError
-    before anything is touched, UsageError if the directory is in use, StorageError.
+    ``ahead``: a process that reads pages, of `larm.parse.reading.ahead`; it is ours from now on.
+
+    Raises ConfigError and UsageError before anything is touched, UsageError if the directory is in use, StorageError.
     """
     undo: Undo = [] if ahead is None else [ahead.close]
     try:

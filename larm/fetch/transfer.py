@@ -23,11 +23,11 @@ from larm.fetch.classify import Ending, classify, one_line
 from larm.fetch.headers import is_success
 from larm.fetch.ip_address import is_public
 from larm.fetch.large import is_document
+from larm.fetch.look_ups import CONNECT, DNS_TTL
 from larm.fetch.proxies import proxy_fault, set_proxy
 from larm.fetch.recorder import Connections, Recorder
 from larm.fetch.terms import NOTHING, FetchTerms
 from larm.fetch.tls import ca_file, names_in, set_certificate
-from larm.fetch.look_ups import CONNECT, DNS_TTL
 from larm.model.lease import Lease
 from larm.model.message import Known
 from larm.model.outcome import Failed, FailReason, Moved, Outcome, Timing

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import msgspec
 
-from larm.config import Config
 from larm.crawldir.sealing import Sealing, read_at_start
 from larm.crawldir.state import (
     ANCHORS,

@@ -16,7 +16,6 @@ from larm.config import Search
 from larm.errors import StorageError
 from larm.index.search.results import Results
 from larm.index.search.suggesting import Suggestion
-from larm.kit.units import ByteSize
 from larm.model.facets import Facet, FacetValue, Narrowed
 from larm.model.findings import Asked
 from larm.model.hit import Hit

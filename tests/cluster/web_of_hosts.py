@@ -27,7 +27,7 @@ def build(web: SyntheticWeb, hosts: int, pages: int) -> set[str]:
 
 _LARM = """
 from larm.__main__ import main
-from larm.agents.courier import Courier
+from larm.cluster.courier import Courier
 Courier.__init__.__kwdefaults__["linger"] = 0.1
 main()
 """

@@ -13,13 +13,11 @@ from larm.config import Config, Fetch
 from larm.engine.checkpointer import Saved
 from larm.engine.fetcher_record import FetcherRecord
 from larm.engine.probe import Probe
-from larm.frontier.traps.rules import TrapRules
 from larm.frontier.traps.desk import TrapDesk
 from larm.frontier.traps.rules import TrapRules
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.seen_set import DiskSeenSet
 from larm.kit.logs.log_book import LogBook
-from larm.kit.units import ByteSize
 from larm.store.lines import StorageLines
 from larm.store.pipeline import QUEUE, StorageLine
 from larm.testing.fakes import ListStorage

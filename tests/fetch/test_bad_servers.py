@@ -58,7 +58,7 @@ def test_silence_in_the_middle_of_a_body(serve: Serve, fetch: Fetching) -> None:
 
 
 def test_silence_in_the_handshake(serve: Serve, fetch: Fetching, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("larm.fetching.transfer.CONNECT", 0.3)
+    monkeypatch.setattr("larm.fetch.transfer.CONNECT", 0.3)
     server = serve(lambda request: server.stall())
     outcome = fetch(f"https://127.0.0.1:{server.port}/", timeout=Seconds(20))
     assert reason(outcome) is FailReason.TIMEOUT

@@ -300,8 +300,8 @@ def test_the_address_of_a_host_holds_for_its_time_and_no_longer(
 ) -> None:
     """LARM-126. libcurl would look through all addresses after each request; it does so now and then."""
     server = serve(page(b"x", b"Connection: close"), keep=False)
-    monkeypatch.setattr("larm.fetching.transfer.DNS_TTL", 1.0)
-    monkeypatch.setattr("larm.fetching.curl_fetcher._TIDY", 1.0)
+    monkeypatch.setattr("larm.fetch.transfer.DNS_TTL", 1.0)
+    monkeypatch.setattr("larm.fetch.curl_fetcher._TIDY", 1.0)
     made = fetcher()
     said: list[str] = []
 

@@ -140,7 +140,7 @@ def test_all_requests_of_a_host_wait_for_one_look_up(fetcher: Making, dns: Dns, 
 def test_an_address_holds_for_its_time(fetcher: Making, dns: Dns, server: RawServer, monkeypatch: pytest.MonkeyPatch) -> None:
     for ttl, count in ((60.0, 1), (0.0, 3)):
         dns.asked.clear()
-        monkeypatch.setattr("larm.fetching.look_ups.DNS_TTL", ttl)
+        monkeypatch.setattr("larm.fetch.look_ups.DNS_TTL", ttl)
         made = fetcher(ip="4")
         for _ in range(3):
             made.start(lease(server.url(host="live.test")))
@@ -167,7 +167,7 @@ def test_a_failure_is_told_and_not_remembered(fetcher: Making, dns: Dns, host: s
 def test_a_name_that_hangs_for_too_long_is_given_up_and_may_be_asked_again(
     fetcher: Making, dns: Dns, server: RawServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("larm.fetching.curl_fetcher.CONNECT", 0.05)
+    monkeypatch.setattr("larm.fetch.curl_fetcher.CONNECT", 0.05)
     made = fetcher()
     made.start(lease(server.url(host="hang.test")))
     said = "the look-up of hang.test in DNS took more than 0.05 s"
@@ -273,7 +273,7 @@ def test_the_hosts_that_were_found_last_are_remembered(dns: Dns, monkeypatch: py
 
 def test_what_was_found_is_forgotten_in_time_and_in_its_order(dns: Dns, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = FakeClock()
-    monkeypatch.setattr("larm.fetching.look_ups.DNS_TTL", 10.0)
+    monkeypatch.setattr("larm.fetch.look_ups.DNS_TTL", 10.0)
     names = LookUps(clock, resolve=dns)
     came: SimpleQueue[tuple[LookUp, Found]] = SimpleQueue()
     for _ in range(4):

@@ -10,7 +10,6 @@ import msgspec
 
 from larm.config import Frontier, Robots
 from larm.filters.mail_filter import MailFilter
-from larm.frontier.traps.rules import TrapRules
 from larm.frontier import resumption
 from larm.frontier.changes import HostChanges
 from larm.frontier.checkpoint import CheckpointFile, Following, Header

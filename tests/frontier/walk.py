@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from larm.index.duplicates.novelty import NoveltyJudge
 from larm.frontier.traps.rules import TrapRules
+from larm.index.duplicates.novelty import NoveltyJudge
 from larm.kit.disk.block_store import BlockStore
 from larm.model.document import Document, Visit
 from larm.model.lease import Lease

@@ -48,7 +48,7 @@ TEXTS = [prose(60, number) for number in range(5)]
 
 @pytest.fixture(autouse=True)
 def _commits_are_frequent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("larm.storage.index.COMMIT_PAGES", 5)
+    monkeypatch.setattr("larm.store.index.COMMIT_PAGES", 5)
 
 
 PLACES: list[tuple[Any, str]] = [

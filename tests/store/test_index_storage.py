@@ -116,7 +116,7 @@ def test_a_slow_crawl_commits_when_its_oldest_page_has_waited_for_half_a_minute(
 
 @pytest.mark.parametrize(("pages", "text"), [(3, "word"), (2, "word " + "x" * 5_000_000)])
 def test_many_pages_and_large_ones_do_not_wait(tmp_path: Path, pages: int, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("larm.storage.index.COMMIT_PAGES", 3)
+    monkeypatch.setattr("larm.store.index.COMMIT_PAGES", 3)
     storage = IndexStorage(tmp_path, config.IndexStorage(text_size=ByteSize(9_000_000)), FakeClock(100.0))
     storage.open(None)
     storage.store([page("http://a.org/0", text="word")])

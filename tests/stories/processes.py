@@ -27,7 +27,7 @@ _QUICK = {
 
 def plain_lines_every(seconds: float) -> str:
     """Python for ``before``: progress lines come that often where stderr is no terminal."""
-    return f"import larm.monitor.display; larm.monitor.display.PLAIN_INTERVAL = {seconds}"
+    return f"import larm.ops.display; larm.ops.display.PLAIN_INTERVAL = {seconds}"
 
 
 class Said(NamedTuple):

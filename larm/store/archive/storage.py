@@ -25,9 +25,9 @@ from larm.store.archive.cdxj import Capture
 from larm.store.archive.names import FOLDER, PAYLOADS
 from larm.store.archive.payload_book import PayloadBook
 from larm.store.archive.records import (
-    SUFFIX,
     NOT_MODIFIED,
     SAME_PAYLOAD,
+    SUFFIX,
     Made,
     Original,
     Records,

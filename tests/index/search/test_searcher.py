@@ -17,7 +17,6 @@ from larm.errors import ConfigError, StorageError, UsageError
 from larm.index.search.searcher import IndexSearcher
 from larm.index.search.several import SeveralSearchers
 from larm.index.search.shared import SharedSearcher
-from larm.kit.units import ByteSize
 from larm.model.findings import Asked
 from larm.store.index import IndexStorage
 from tests.store.stored_pages import page

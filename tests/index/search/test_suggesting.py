@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from larm import config
 from larm.index.search.searcher import IndexSearcher
 from larm.index.search.suggesting import MOST_SUGGESTED, Suggestion, merged
-from larm.kit.units import ByteSize
 from larm.store.index import IndexStorage
 from tests.store.stored_pages import page
 

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
+from larm.kit.squash import zstd
 from larm.store.archive.records import Records, gzip_member
 from larm.store.archive.scanning import Record, is_by_record, read_at, scan, unpack
 from tests.store.archive.exchanges import exchange
-from larm.kit.squash import zstd
 
 PAGES = 6
 
