@@ -1,6 +1,6 @@
 """Weights of the ranking that are no settings: the same values are best for all collections that were judged.
 
-Searches read them each time, so that ``benchmarks/ranking.py`` can leave parts out. The weights that users choose are in the
+Searches read them each time, so that a benchmark or a test can leave parts out. The weights that users choose are in the
 ``search`` section of config.yaml.
 """
 

@@ -1,7 +1,7 @@
 """A network that people join and leave, hour by hour: the nodes, desks and shelves of production on a clock of its own.
 
 Half of the peers leave within a day, and stay away for half a day on the average. Each round is ten minutes, in which each peer
-pings once: what takes rounds here takes as many periods of `network.ping` elsewhere. What is looked at is the view of some
+pings once: what takes rounds here takes as many pings elsewhere. What is looked at is the view of some
 living peer: whom it would ask, and whether one of these has it.
 
 One process is all machines: what pure functions say of a seed is remembered for all of them, so that thousands fit into it.
