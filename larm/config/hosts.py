@@ -63,9 +63,7 @@ class Site(Section, frozen=True):
     headers: dict[str, WithSecret] = {}  # further ones
     auth: WithSecret = ""  # name:password, by basic authentication
     cookies: FileName = ""  # a file of them, in Netscape's form, as browsers export it
-    certificate: tuple[
-        FileName, ...
-    ] = ()  # by which larm shows servers who asks: PEM files, certificate and key, or one with both
+    certificate: tuple[FileName, ...] = ()  # for servers that want one: PEM files, certificate and key, or one with both
     keep_cookies: bool = False  # those that answers set are sent again, in this run
     proxy: WithSecret = ""  # http, https, socks5 or socks5h://host:port
     pages: tuple[PageRules, ...] = ()  # what to take of its pages: the first whose ``when`` is there

@@ -31,7 +31,7 @@ class Fetch(Section, frozen=True):
     page_size: ByteSize = ByteSize(20_000_000)  # decoded bytes of a body; real index pages have up to 13 MB (LARM: 2 MB)
     document_size: ByteSize = ByteSize(50_000_000)  # the same of PDF and office files: one that is cut can't be read at all
     ip: Literal["any", "4", "6"] = "any"  # "4" where a dead resolver makes AAAA look-ups slow
-    insecure_hosts: tuple[str, ...] = ()  # an appliance with a certificate of its own; "*": check none
+    insecure_hosts: tuple[str, ...] = ()  # an appliance with a certificate of its own; "all": check none
 
 
 class Documents(Section, frozen=True):

@@ -206,7 +206,7 @@ class Transfer:
             self._verifying = verify
 
     def _verifies(self, *names: str) -> bool:
-        return self._insecure.isdisjoint((*names, "*"))
+        return self._insecure.isdisjoint((*names, "all"))
 
     def _set_bounds(self, robots: bool) -> None:
         settings = self._settings

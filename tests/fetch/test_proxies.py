@@ -105,7 +105,7 @@ def site() -> Iterator[RawServer]:
 def test_a_page_comes_by_way_of_a_proxy_with_a_password(site: RawServer, get: Get, scheme: str) -> None:
     with Proxy(site.port) as proxy:
         url = f"https://behind.localhost:{site.port}/"
-        outcome = get(url, f"{scheme}://me:${{PASSWORD}}@127.0.0.1:{proxy.port}", insecure_hosts=("*",))
+        outcome = get(url, f"{scheme}://me:${{PASSWORD}}@127.0.0.1:{proxy.port}", insecure_hosts=("all",))
         assert isinstance(outcome, Fetched), outcome
         assert len(proxy.requests) == len(site.requests) == 1
         assert b"Proxy-" not in site.requests[0]

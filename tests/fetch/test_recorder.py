@@ -19,7 +19,7 @@ from tests.fetch.raw_server import RawServer, page
 
 
 def recording(*, exchanges: bool = True, page_size: int = 20_000_000, timeout: float = 30) -> CurlFetcher:
-    settings = Fetch(timeout=Seconds(timeout), page_size=ByteSize(page_size), insecure_hosts=("*",))
+    settings = Fetch(timeout=Seconds(timeout), page_size=ByteSize(page_size), insecure_hosts=("all",))
     return CurlFetcher(terms(settings), SystemClock(), exchanges=exchanges)
 
 

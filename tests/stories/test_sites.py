@@ -162,7 +162,7 @@ def test_a_certificate_of_who_asks(tmp_path: Path, certificate: Path, most: ssl.
         RawServer(lambda request: answer(request, other), tls=True, wants=ssl.CERT_REQUIRED, most=most) as inner,
     ):
         start = inner.url(host="localhost")
-        settings = ALL | {"fetch.insecure_hosts": "*", "frontier.retries": 0}
+        settings = ALL | {"fetch.insecure_hosts": "all", "frontier.retries": 0}
         said = run_crawl(tmp_path / "without", start, settings).ending.failed_starts
         assert len(said) == 1
         assert "no safe connection" in said[0] or "its robots.txt can't be read" in said[0]
