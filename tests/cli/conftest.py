@@ -83,7 +83,9 @@ class FakeWiring(types.ModuleType):
         self.failure: Exception | None = None
         self.rows = [("filter scope", "passes"), ("robots.txt", "line 3: Disallow: /x\x1b[2J")]
 
-    def build_crawl(self, config: Config, directory: Path, *, fresh: bool, ahead: HelperProcess | None) -> FakeCrawl:
+    def build_crawl(
+        self, config: Config, directory: Path, *, fresh: bool, parked: bool, ahead: HelperProcess | None
+    ) -> FakeCrawl:
         if ahead is not None:
             ahead.close()
         with suppress(StorageError):

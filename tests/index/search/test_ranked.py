@@ -55,9 +55,8 @@ def ranking(
     explain: bool = False,
     alike: bool = False,
     own: Sequence[OwnScore] = (),
-    **settings: object,
 ) -> Ranking:
-    values = Search(**settings)  # type: ignore[arg-type]
+    values = Search()
     ranker = Ranker(path, IndexReader(path / "index", values), values, own)
     return ranker.rank(parse_question(text).tree, number, offset, explain=explain, alike=alike)
 
@@ -81,7 +80,7 @@ def test_which_pages_have_all_words_is_known_beyond_the_candidates(path: Path) -
     assert (len(found.candidates), found.complete, len(found.having_all)) == (1, 2, 2)
 
 
-def test_by_date_all_pages_can_be_looked_at_though_some_say_the_same(tmp_path: Path) -> None:
+def test_by_date_all_pages_can_be_looked_at_though_some_say_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
     writer.open(None)
     for number in range(20):  # every second one is the same
@@ -89,7 +88,8 @@ def test_by_date_all_pages_can_be_looked_at_though_some_say_the_same(tmp_path: P
         writer.add(Page(url(f"http://a.org/{number}"), "text/html", "", "a dog", digest=digest, modified=99 - number))
     writer.commit()
     writer.close()
-    ranker = Ranker(tmp_path, IndexReader(tmp_path / "index", Search(candidates=3)), Search(candidates=3))
+    monkeypatch.setattr(fixed_weights, "CANDIDATES", 3)
+    ranker = Ranker(tmp_path, IndexReader(tmp_path / "index", Search()), Search())
     found = [ranker.rank(parse_question("dog").tree, 2, offset, sort="date") for offset in range(0, 14, 2)]
     assert [name for each in found for name in names(each)] == ["0", "1", *map(str, range(2, 20, 2))]
     assert not found[-1].results
@@ -108,9 +108,10 @@ def test_a_page_need_not_have_all_words(path: Path) -> None:
     assert not any(each.complete for each in found.results)
 
 
-def test_a_page_that_has_the_only_word_has_all_words(path: Path) -> None:
+def test_a_page_that_has_the_only_word_has_all_words(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the candidates that are weighed are fewer than the results."""
-    found = ranking(path, "dog", candidates=1, alike=True)
+    monkeypatch.setattr(fixed_weights, "CANDIDATES", 1)
+    found = ranking(path, "dog", alike=True)
     assert [each.complete for each in found.results] == [True] * 3
     assert found.complete == found.total == 3
 
@@ -320,17 +321,19 @@ def test_function_words_are_not_needed(path: Path) -> None:
     assert names(ranking(path, "the"))[0] == "cats"
 
 
-def test_pages_of_results(path: Path) -> None:
+def test_pages_of_results(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One after the other they are the whole list, also where it goes on after the candidates."""
     whole = names(ranking(path, "cat dog nothing"))
     for candidates in (1, 2, 200):
-        pages = [names(ranking(path, "cat dog nothing", 1, at, candidates=candidates)) for at in range(5)]
+        monkeypatch.setattr(fixed_weights, "CANDIDATES", candidates)
+        pages = [names(ranking(path, "cat dog nothing", 1, at)) for at in range(5)]
         assert sorted(name for page in pages for name in page if name != "copy") == sorted(set(whole) - {"copy"})
     assert names(ranking(path, "cat", 10, 10**12)) == []
 
 
 def test_weights(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert names(ranking(path, "sleep cars", title=9.0))[0] == "other"
+    monkeypatch.setattr(fixed_weights, "TITLE", 9.0)
+    assert names(ranking(path, "sleep cars"))[0] == "other"
     monkeypatch.setattr(fixed_weights, "MAIN", 0.0)
     assert "cats" not in names(ranking(path, "sleep animals"))
 
@@ -395,9 +398,9 @@ def test_names_are_also_looked_for_word_by_word(tmp_path: Path, monkeypatch: pyt
     assert len(names(ranking(tmp_path, "Config.inspect"))) == 1
 
 
-def explained(path: Path, text: str, own: Sequence[OwnScore] = (), **settings: object) -> list[dict[str, float]]:
+def explained(path: Path, text: str, own: Sequence[OwnScore] = ()) -> list[dict[str, float]]:
     """The parts of each result's score, whose sum it is."""
-    found = ranking(path, text, explain=True, own=own, **settings)
+    found = ranking(path, text, explain=True, own=own)
     parts = [
         {each["description"]: each["value"] for each in json.loads(one.match.explanation)["details"]} for one in found.results
     ]

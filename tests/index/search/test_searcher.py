@@ -309,18 +309,17 @@ def test_the_api(crawl: Path) -> None:
     assert larm.open_index(crawl).documents == 3
 
 
-def test_the_api_takes_its_weights_from_the_directory(tmp_path: Path) -> None:
+def test_the_api_takes_its_settings_from_the_directory(tmp_path: Path) -> None:
     storage = new_storage(tmp_path)
-    storage.store([page("http://a.org/1", "tide", "x"), page("http://a.org/2", "x", "tide " * 9)])
+    storage.store([page("http://a.org/1", "tide", "x")])
     storage.commit()
     storage.close()
-    first = []
-    for weights in ("{title: 9, main: 0.1}", "{title: 0.1, main: 9}"):
-        (tmp_path / "config.yaml").write_text(f"search: {{fields: {weights}}}")
-        first.append(larm.open_index(tmp_path).search("tide").hits[0].url)
-    assert first == ["http://a.org/1", "http://a.org/2"]
-    (tmp_path / "config.yaml").write_text("search: {field: 1}")
-    with pytest.raises(ConfigError, match=r"did you mean search\.fields"):
+    (tmp_path / "words").write_text("tide, flood\n")
+    assert larm.open_index(tmp_path).search("flood").hits == ()
+    (tmp_path / "config.yaml").write_text("search: {synonyms: words}")
+    assert [hit.url for hit in larm.open_index(tmp_path).search("flood").hits] == ["http://a.org/1"]
+    (tmp_path / "config.yaml").write_text("search: {synonym: 1}")
+    with pytest.raises(ConfigError, match=r"did you mean search\.synonyms"):
         larm.open_index(tmp_path)
 
 
