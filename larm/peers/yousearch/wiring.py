@@ -148,7 +148,7 @@ def build(
             lambda: (visible.told(searchers()), visible.more),
             tuner=tuner,
             shelf=shelf,
-            is_closed=partial(_is_closed, searchers, open_to(private=serve.private)),
+            is_closed=partial(_is_closed, searchers, open_to(private=bool(serve.private))),
             news=news,
         )
         orders: SimpleQueue[msgspec.Struct | None] = SimpleQueue()
