@@ -11,7 +11,7 @@ from typing import Any
 project = "larm"
 release = importlib.metadata.version("larm")
 root_doc = "index"
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "design", "measurements.rst", "requirements.rst"]  # the last three are for maintainers
 html_theme = "alabaster"
 html_title = f"larm {release}"
 man_pages = [("manual", "larm", "crawl web sites and search them", "", 1)]

@@ -28,7 +28,7 @@ from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 
 ROOT = Path(__file__).parents[1]
-FOR_MAINTAINERS = ("docs/measurements.rst",)
+FOR_MAINTAINERS = ("docs/measurements.rst", "docs/requirements.rst")
 CHAPTERS = tuple(
     f"docs/{path.name}"
     for path in sorted((ROOT / "docs").glob("*.rst"))
@@ -458,3 +458,58 @@ def test_references_to_sections_lead_somewhere(name: str) -> None:
 @pytest.mark.parametrize("name", [*DOCUMENTS, "config.yaml"])
 def test_lines_are_not_too_long(name: str) -> None:
     assert [line for line in text(name).splitlines() if len(line) > 128] == []
+
+
+# -- docs/requirements.rst
+
+
+REQUIREMENTS = re.findall(
+    r"^((?:LARM|YIOOP|UBI|YOUS|YACY)-\d+) +(\S.*?) +(works|otherwise|not) {2,}(\S.*)$",
+    text("docs/requirements.rst"),
+    re.MULTILINE,
+)
+"""Number, requirement, verdict, and the test file or the reason."""
+
+
+def test_requirements_have_each_number_once_in_order() -> None:
+    originals = {"LARM": 127, "YIOOP": 76, "UBI": 36, "YOUS": 40, "YACY": 53}
+    rows = re.findall(r"^([A-Z]+-\d+) ", text("docs/requirements.rst"), re.MULTILINE)
+    assert rows == [f"{name}-{number}" for name, last in originals.items() for number in range(1, last + 1)]
+    assert [number for number, *_ in REQUIREMENTS] == rows, "a row has four columns and one of three verdicts"
+
+
+def test_requirements_have_all_numbers_that_the_sources_cite() -> None:
+    sources = [
+        path for room in ("larm", "tests", "benchmarks") for path in (ROOT / room).rglob("*.py*") if path.suffix != ".pyc"
+    ]
+    cited = {
+        number
+        for path in sources
+        for number in re.findall(r"\b(?:LARM|YIOOP|UBI|YOUS|YACY)-\d+\b", path.read_text(encoding="utf-8", errors="replace"))
+    }
+    assert len(cited) > 100
+    assert cited - {number for number, *_ in REQUIREMENTS} == set()
+
+
+def test_requirements_that_work_name_one_test_file_and_all_files_exist() -> None:
+    tests = [reason for _, _, verdict, reason in REQUIREMENTS if verdict == "works"]
+    assert [name for name in tests if not re.fullmatch(r"tests/(\w+/)*test_\w+\.py", name)] == []
+    files = {name for *_, reason in REQUIREMENTS for name in re.findall(r"\b(?:tests|docs)/[\w/]+\.\w+", reason)}
+    assert [name for name in files if not (ROOT / name).is_file()] == []
+
+
+def test_requirements_name_only_settings_that_exist() -> None:
+    sections = "|".join(field.name for field in msgspec.structs.fields(Config))
+    named = {key for *_, reason in REQUIREMENTS for key in re.findall(rf"\b(?:{sections})\.[a-z_.]*[a-z_]", reason)}
+    assert len(named) > 5
+    assert named - {"robots.txt"} <= set(dotted(Config))
+
+
+def test_requirements_are_said_in_few_words() -> None:
+    assert [number for number, said, *_ in REQUIREMENTS if len(said.split()) > 12] == []
+
+
+def test_requirements_refer_to_rows_that_are_there() -> None:
+    numbers = {number for number, *_ in REQUIREMENTS}
+    named = {number for *_, reason in REQUIREMENTS for number in re.findall(r"\b[A-Z]+-\d+\b", reason)}
+    assert named <= numbers
