@@ -90,7 +90,7 @@ def test_an_entry_point(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     package(tmp_path, "b")
     part = own_part("no-printing", "filters.order", Filter, ("scope",), {"no-printing": {"mark": "paper"}})
     assert (type(part).__module__, part.mark) == ("own_filters_b", "paper")
-    (tmp_path / "config.yaml").write_text("filters: {order: [scope, no-printing], own: {no-printing: {mark: x}}}\n")
+    (tmp_path / "config.yaml").write_text("filters: {order: [scope, no-printing]}\nown: {no-printing: {mark: x}}\n")
     check(load(tmp_path / "config.yaml"), tmp_path)
     with pytest.raises(ConfigError, match="expected one of scope, no-printing, or"):
         own_part("nothing", "filters.order", Filter, ("scope",), {})

@@ -37,7 +37,7 @@ class Peer:
         crawled(self.directory, {"/": (f"The {place}", f"All walks of the {place}."), **pages})
         self.host = f"127.{10 + os.getpid() % 200}.{os.getpid() // 200 % 250}.{number + 1}"
         self.said: list[str] = []
-        settings = Network(name="walks", seeds=seeds, young=Seconds(0), **fields)  # type: ignore[arg-type]
+        settings = Network(name="walks", bootstrap=seeds, young=Seconds(0), **fields)  # type: ignore[arg-type]
         self.service = Service(
             folder_of(self.directory, "walks"), settings, Search(), lambda: [self.directory], address=(self.host, 7070),
             say=self.said.append, private=True,

@@ -176,12 +176,6 @@ def test_bodies_that_were_cut_are_marked_and_no_original_of_others(tmp_path: Pat
     assert [each.get("WARC-Truncated") for each in headers_of(tmp_path, "response")] == ["length", None]
 
 
-def test_settings_leave_things_out(tmp_path: Path) -> None:
-    twice = [visit(PAGE, b"same"), visit(f"{PAGE}b", b"same")]
-    records = written(tmp_path, twice, revisits=False, metadata=False)
-    assert kinds(records) == ["warcinfo", "response", "request", "response", "request"]
-
-
 def test_a_page_that_asks_not_to_be_kept_is_counted(tmp_path: Path) -> None:
     counters = Counters()
     storage = storage_in(tmp_path, counters)
