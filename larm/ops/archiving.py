@@ -9,12 +9,14 @@ from larm.building.named_parts import about_crawl
 from larm.config import Config
 from larm.errors import UsageError
 from larm.kit.clock import SystemClock
+from larm.kit.counted import counted
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import is_there
 from larm.ops.stored_pages import StoredPages
-from larm.store.archive.exporting import export_pages
+from larm.store.archive.exporting import REMOVED, export_pages
 from larm.store.archive.indexing import say_damage
-from larm.store.archive.names import FOLDER
+from larm.store.archive.names import FOLDER, PAYLOADS
+from larm.store.archive.purge import purge_archive
 from larm.store.archive.wacz import write_wacz
 from larm.store.log import STORE_LOG
 from larm.store.reader import StoreLog
@@ -34,10 +36,17 @@ def export_archive(settings: Config, directory: Path, target: Path, tell: Callab
                 stage.replace(target)
             return pages
     kept = sorted((directory / FOLDER).glob("*.warc.gz"))
-    if kept:
-        return _pack(directory, target, kept, tell)
     with _stage(target) as stage:
-        _export(settings, directory, stage, tell)
+        if not kept:
+            _export(settings, directory, stage, tell)
+        elif removed := _removed(settings, directory):
+            with disk_failures(stage):
+                for path in kept:
+                    shutil.copy2(path, stage)
+            purge_archive(stage, stage / PAYLOADS, removed.__contains__)
+            tell(f"{counted(len(removed), 'page')} left out: {REMOVED}")
+        else:
+            return _pack(directory, target, kept, tell)
         return _pack(directory, target, sorted(stage.glob("*.warc.gz")), tell)
 
 
@@ -58,6 +67,13 @@ def _export(settings: Config, directory: Path, target: Path, tell: Callable[[str
     size, about = int(settings.storage.warc.size), about_crawl(settings)
     with StoredPages(settings, directory) as pages:
         return export_pages(directory, target, size, about, SystemClock(), robots=pages.robots, tell=tell)
+
+
+def _removed(settings: Config, directory: Path) -> set[str]:
+    if not is_there(directory / "logs" / STORE_LOG):
+        return set()
+    with StoredPages(settings, directory) as pages:
+        return {entry.url for entry in StoreLog(directory) if pages.robots(entry) is None}
 
 
 def _pack(directory: Path, target: Path, files: Sequence[Path], tell: Callable[[str], object]) -> int:

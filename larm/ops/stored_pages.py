@@ -73,12 +73,14 @@ class StoredPages:
         """Its bytes; empty where no copy is kept."""
         return self._log.body(page.entry)
 
-    def robots(self, entry: StoreEntry) -> str:
-        """What a page asks of crawlers, as an X-Robots-Tag says it, as far as is known."""
+    def robots(self, entry: StoreEntry) -> str | None:
+        """Return what a page asks of crawlers, as an X-Robots-Tag says it, as far as is known; None: the page was removed."""
         try:
             row = self._row(self.normalizer.parse(entry.url))
         except BadUrl:  # the log is damaged, or the rules of hosts are others now
             return ""
+        if row is not None and row.forgotten:
+            return None
         return "" if row is None else ", ".join(filter(None, ("" if row.index else "noindex", row.asks)))
 
     def _row(self, url: Url) -> PageRow | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -118,6 +120,25 @@ def test_copy_of_a_removed_page_is_shown_only_where_it_is_asked_for(
         assert f"was removed (HTTP status {status})" in err.decode()
     assert run(["cat", web.url("a.localhost", "/4"), "--dir", str(tmp_path)]) == 0
     assert capsysbinary.readouterr().err == b""
+
+
+@pytest.mark.parametrize(("chain", "name"), [(["log"], "out"), (["log"], "a.wacz"), (["log", "warc"], "b.wacz")])
+def test_archive_of_a_crawl_leaves_out_pages_that_were_removed(
+    tmp_path: Path, web: SyntheticWeb, start: str, chain: list[str], name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    crawl(tmp_path / "crawl", start, **{"storage.chain": chain})
+    web.host("a.localhost").status("/3", 451)
+    crawl(tmp_path / "crawl", start, **{"storage.chain": chain})
+    assert run(["warc", "export", "--dir", str(tmp_path / "crawl"), "--output", str(tmp_path / name)]) == 0
+    assert "1 page left out: removed from the index since" in capsys.readouterr().err
+    if name.endswith(".wacz"):
+        with zipfile.ZipFile(tmp_path / name) as archive:
+            packed = [archive.read(each) for each in archive.namelist() if each.startswith("archive/")]
+    else:
+        packed = [file.read_bytes() for file in (tmp_path / name).glob("*.warc.gz")]
+    found = b"".join(map(gzip.decompress, packed))
+    assert b"zeppelin number 4" in found
+    assert b"zeppelin number 3" not in found
 
 
 def test_page_of_a_host_that_is_given_up_counts_as_failing_in_each_revisit(

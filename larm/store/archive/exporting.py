@@ -7,6 +7,7 @@ file: no page in it was fetched later; of an empty page, which is in none, that 
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Final
 
 from larm.kit.counted import counted
 from larm.kit.disk.disk_failure import disk_failures
@@ -19,6 +20,8 @@ from larm.store.page_file import found_file
 from larm.store.reader import StoreLog
 from larm.store.store_log import StoreEntry
 
+REMOVED: Final = "removed from the index since; 'larm cat --removed URL' shows the copy of before"
+
 
 def export_pages(
     directory: Path,
@@ -27,12 +30,12 @@ def export_pages(
     about: Sequence[tuple[str, str]],
     clock: Clock,
     *,
-    robots: Callable[[StoreEntry], str],
+    robots: Callable[[StoreEntry], str | None],
     tell: Callable[[str], object],
 ) -> int:
     """Write the archive into the folder ``target``, which is empty; how many pages it has.
 
-    ``robots``: what a page asks of them; ``tell`` is told how many pages are left out, and why.
+    ``robots``: what a page asks of them, None: it was removed; ``tell`` is told how many pages are left out, and why.
     Raises StorageError.
     """
     log = StoreLog(directory)
@@ -51,14 +54,19 @@ def export_pages(
 
     files = WarcFiles(target, SUFFIX, size, Place(), clock.wall, begin)
     pages = refused = 0
+    removed = set()
     try:
         for entry in log:
+            asks = robots(entry)
+            if asks is None:
+                removed.add(entry.url)
+                continue
             if entry.size and not entry.file:
                 refused += 1
                 continue
             files.prepare()
             when = date(entry.file)
-            made = records.resource(entry.url, when, entry.mime, log.body(entry), robots(entry))
+            made = records.resource(entry.url, when, entry.mime, log.body(entry), asks)
             told = [("via", entry.from_page), ("status", str(entry.status)), ("title", entry.title)]
             files.append(
                 [
@@ -70,6 +78,8 @@ def export_pages(
         files.commit()
     finally:
         files.close()
+    if removed:
+        tell(f"{counted(len(removed), 'page')} left out: {REMOVED}")
     if refused:
         tell(f"{counted(refused, 'page')} left out: no copy was kept, as they ask for none (noarchive)")
     return pages
