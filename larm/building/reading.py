@@ -35,7 +35,7 @@ def reading_of(  # noqa: PLR0917
     first = [] if ahead is None else [ahead]
     others = [new_reader(settings.processing) for _ in range(readers_of(settings.processing) - len(first))]
     pool = ReadingPool(
-        triage=Triage(settings.processing, settings.fetch.page_size, terms.rules),
+        triage=Triage(settings.processing, settings.fetch.page_size),
         mouth=mouth,
         queues=queues,
         fetchers=fetchers,

@@ -184,10 +184,9 @@ class ReadingPool:
         room = self._light.room
         for lease, outcome in ended:
             work = self._work(lease, outcome)
-            crowded = work is Work.LIGHT and room <= 0 and not self._triage.may_hang(lease.message.url)
-            if not isinstance(outcome, Fetched) or work is Work.HERE or crowded:
+            if not isinstance(outcome, Fetched) or work is Work.HERE or (work is Work.LIGHT and room <= 0):
                 here.append((lease, outcome))
-            elif work is Work.LIGHT and room > 0:
+            elif work is Work.LIGHT:
                 light.append((lease, outcome))
                 room -= _cost(light[-1])
             else:
@@ -257,7 +256,7 @@ class ReadingPool:
     def _read_slow(self, number: int) -> None:
         while pages := self._take(self._slow, 1):
             ((lease, fetched),) = pages
-            heavy = self._work(lease, fetched) in READ_BY_PROCESSES
+            heavy = self._work(lease, fetched) is Work.HEAVY
             self._unload(number, pages, [self._read_large(number, lease, fetched) if heavy else None])
             self._fetchers.wake_one()  # its host may be asked again, and who asks is another thread
             give_back()  # it was large

@@ -68,7 +68,7 @@ class HtmlProcessor:
 
         body, _ = utf8_of(fetched.body, fetched.headers.get("content-type", ""))
         html = cut(as_html(body, mime), self._effort)[0]
-        ruled = apply(rules, html, page, lambda part: reading_of(part, self._read_tree, self._effort)[0])
+        ruled = apply(rules, html, page, lambda part: reading_of(part, self._read_tree, self._effort)[0], self._effort)
         document = self._assembler.document(message, fetched, mime, ruled.page)
         return msgspec.structs.replace(document, fields=ruled.fields, counts=(*document.counts, *ruled.counts))
 

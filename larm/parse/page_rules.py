@@ -5,13 +5,16 @@ selectors; all others cost a look at a table.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from math import comb
 from typing import Final, NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 
 from larm.config import PageRules
 from larm.model.crawl_hash import page_hash
+from larm.model.cuts import EFFORT
 from larm.model.sites import SiteTable
 from larm.model.url import Url
 from larm.parse.page import Page, Reading
@@ -22,9 +25,20 @@ USED: Final = "page_rules/used"
 """Counts pages that some rules were for."""
 NOTHING: Final = "page_rules/nothing_found"
 """Counts those of them in which a selector found nothing."""
+TOO_SLOW: Final = "page_rules/too_slow"
+"""Counts pages that no rules were applied to, as that might take too long."""
 _ATTRIBUTE = re.compile(r"(.*)::attr\(([\w:-]+)\)\s*", re.DOTALL)
 MAX_VALUES = 100
 MAX_LENGTH = 10_000
+MAX_STEPS: Final = 100_000_000
+"""Steps through a page that its rules may take, times ``processing.effort``: at most 2 s."""
+_ALONE = re.compile(
+    r"""(:has\(\s*>)\s*[^\s()>+~]*\)|\[(?:"[^"]*"|'[^']*'|[^\]])*\]|\([-+\dn\s]*\)|\([^\s()>+~]*\)|\\.""", re.DOTALL
+)
+"""Parts of a selector that are about one element; the first is tried with its children."""
+_JOINT = re.compile(r"\s*([>+~ ])\s*")
+_ALONG, _DOWN = re.compile(":nth-|-of-type"), re.compile(":has|:lexbor")
+"""These are tried with all siblings of an element, or with all that is in it."""
 
 
 Read = Callable[[bytes], Reading]
@@ -54,9 +68,15 @@ class Rules:
         return (self._sites.of_url(url) or ()) if self._sites else ()
 
 
-def apply(rules: Sequence[PageRules], html: bytes, page: Page, read: Read) -> Ruled:
-    """The page as the first of the rules has it whose ``when`` is there. ``html``: UTF-8; ``read``: reads a part of a page."""
+def apply(rules: Sequence[PageRules], html: bytes, page: Page, read: Read, effort: int = 1) -> Ruled:
+    """The page as the first of the rules has it whose ``when`` is there. ``html``: UTF-8; ``read``: reads a part of a page.
+
+    A page through which the selectors may have too many ways is left as it is, and noted as cut.
+    """
     tree = LexborHTMLParser(html)
+    if _steps(rules, tree) > MAX_STEPS * effort:
+        warning = "its rules were not applied: their selectors may take too long on its nested elements"
+        return Ruled(page._replace(warnings=[*page.warnings, warning], cuts=tuple({*page.cuts, EFFORT})), {}, (TOO_SLOW,))
     rule = next((each for each in rules if not each.when or tree.css_first(each.when) is not None), None)
     if rule is None:
         return Ruled(page, {}, ())
@@ -98,6 +118,45 @@ def _rest(tree: LexborHTMLParser, nodes: Sequence[LexborNode]) -> bytes:
     return _html(tree)
 
 
+def _steps(rules: Sequence[PageRules], tree: LexborHTMLParser) -> int:
+    """Return the number of steps that all selectors of the rules take at most."""
+    above = [(node.mem_id, node.parent.mem_id if node.parent else 0) for node in (tree.root.traverse() if tree.root else ())]
+    children = Counter(parent for _, parent in above)
+    places = {0: (-1, 0, 0, 0)}
+    for node, parent in above:
+        ancestors, _, widest, path = places.get(parent, places[0])
+        siblings = children[parent]
+        places[node] = ancestors + 1, siblings, max(widest, siblings), path + siblings
+    shape, steps = Counter([places[node] for node, _ in above]), 0
+    for rule in rules:
+        once = [rule.when, rule.title, *(_parted(each)[0] for each in rule.fields.values())]
+        for selector, again in (*((each, 0) for each in once), (rule.main, 1), (rule.without, 1)):  # `_outermost` goes up, too
+            plain = _ALONE.sub(_widely, ",".join(map(str.strip, " ".join(selector.split()).split(","))))
+            for part in [plain] if "(" in plain else filter(None, plain.split(",")):
+                steps += sum(count * (_tries(part, len(above), *place) + again * place[0]) for place, count in shape.items())
+    return steps
+
+
+def _widely(found: re.Match[str]) -> str:
+    return ":nth-" if found[1] else ""
+
+
+def _tries(selector: str, elements: int, ancestors: int, siblings: int, widest: int, path: int) -> int:  # noqa: PLR0917
+    """Return the number of elements that lexbor tries for one: all ways up its ancestors, and along their siblings.
+
+    ``widest``: the most siblings that one of them has; ``path``: the sum of all.
+    """
+    *others, last = _JOINT.split(selector)
+    tries = 1 + (siblings if _ALONG.search(last) else 0) + (ancestors if _DOWN.search(last) else 0)
+    up, along = 0, 1
+    for compound, joint in zip(others[-2::-2], others[::-2], strict=True):
+        up += joint == " "
+        along *= (widest if up or along > 1 else siblings) if joint == "~" else 1
+        wide = comb(ancestors, max(0, up - 1)) * path if _ALONG.search(compound) else 0
+        tries += along * (comb(ancestors, up) * (elements if _DOWN.search(compound) else 1) + wide)
+    return tries
+
+
 def _outermost(nodes: Sequence[LexborNode]) -> list[LexborNode]:
     """Without those that are in others of them."""
     ids = {node.mem_id for node in nodes}
@@ -113,9 +172,14 @@ def _outermost(nodes: Sequence[LexborNode]) -> list[LexborNode]:
 
 def _values(tree: LexborHTMLParser, written: str, name: str, warnings: list[str]) -> tuple[str, ...]:
     selector, attribute = _parted(written)
-    found = []
+    found: list[str] = []
+    left = 10 * MAX_VALUES * MAX_LENGTH
     for node in tree.css(selector):
         said = node.attributes.get(attribute) if attribute else node.text()
+        left -= len(said or "")
+        if left < 0:  # elements within elements have the same text again and again
+            warnings.append(f"field {name}: the values are too long, those from number {len(found) + 1} on are left out")
+            break
         if value := squeeze_line(said or ""):
             found.append(value[:MAX_LENGTH])
             if len(value) > MAX_LENGTH:

@@ -4,14 +4,10 @@ Loads no parser: a crawl whose pages are all read by processes beside it needs n
 """
 
 import enum
-import re
-from collections.abc import Mapping, Sequence
 from typing import Final
 
-from larm.config import PageRules, Processing
+from larm.config import Processing
 from larm.model.outcome import Fetched
-from larm.model.sites import SiteTable
-from larm.model.url import Url
 
 HTML: Final = ("text/html", "application/xhtml+xml")
 LARGE: Final = 1_000_000
@@ -33,9 +29,6 @@ _TREE: Final = {"lexbor": 66, "html5lib": 220}
 
 _EFFORT: Final = 114_000_000
 """Bytes of the elements that a parser may make of a page beyond those that stand there (`larm.parse.hostile`)."""
-_SIMPLE: Final = r"(?:[^\s>+~:()\[]|\[[^\]]*\])+"
-_QUICK: Final = re.compile(rf"\s*{_SIMPLE}(?:\s*[\s>+]\s*{_SIMPLE})?\s*")
-"""CSS selectors of at most two parts. Of others lexbor tries all ways: ``q div div div`` takes 7 s for 400 nested tags."""
 
 
 class Work(enum.Enum):
@@ -58,8 +51,8 @@ READ_BY_PROCESSES: Final = (Work.LIGHT, Work.HEAVY)
 class Triage:
     """By the settings that the processors are made of, too (`larm.parse.by_mime`)."""
 
-    def __init__(self, settings: Processing, page_size: int, rules: Mapping[str, Sequence[PageRules]] | None = None) -> None:
-        """``page_size``: bytes that are read of a page, unpacked. ``rules``: for pages, by site."""
+    def __init__(self, settings: Processing, page_size: int) -> None:
+        """``page_size``: bytes that are read of a page, unpacked."""
         # constant after construction
         self._own = frozenset(mime.lower() for mime in settings.by_mime)
         self._documents = settings.documents.processes > 0
@@ -67,7 +60,6 @@ class Triage:
         self._tree = _TREE[settings.parser]
         self._large = LARGE if settings.effort == 1 else LARGE_OF_EFFORT
         self._effort = (settings.effort - 1) * _EFFORT
-        self._slow_rules = SiteTable({site: True for site, some in (rules or {}).items() if not all(map(_is_quick, some))})
 
     def work(self, fetched: Fetched) -> Work:
         """By its type, its first bytes and its size."""
@@ -90,25 +82,10 @@ class Triage:
             return Work.HEAVY
         return Work.LIGHT if xml or mime in HTML else Work.HERE
 
-    def may_hang(self, url: Url) -> bool:
-        """Return True for a page with rules that may take any time: a process reads it, which an alarm ends."""
-        return bool(self._slow_rules) and self._slow_rules.of_url(url) is True
-
     def memory(self, fetched: Fetched, *, careful: bool = False) -> int:
         """Bytes that a process should have to read it, in the worst case; ``careful``: by html5lib."""
         size = self._page_size if fetched.body.startswith(_GZIP) else len(fetched.body)
         return _ROOM + self._effort + (_TREE["html5lib"] if careful else self._tree) * size
-
-
-def _is_quick(rule: PageRules) -> bool:
-    selectors = [
-        rule.when,
-        rule.title,
-        rule.main,
-        rule.without,
-        *(each.partition("::attr(")[0] for each in rule.fields.values()),
-    ]
-    return all(_QUICK.fullmatch(part) for each in selectors if each for part in each.split(","))
 
 
 def _is_document(mime: str) -> bool:

@@ -10,7 +10,7 @@ from larm.config import PageRules
 from larm.model.outcome import Fetched, Timing
 from larm.parse.html import read, reading_of
 from larm.parse.lexbor_tree import read_tree
-from larm.parse.page_rules import MAX_LENGTH, MAX_VALUES, NOTHING, USED, Ruled, Rules, apply
+from larm.parse.page_rules import MAX_LENGTH, MAX_VALUES, NOTHING, TOO_SLOW, USED, Ruled, Rules, apply
 
 
 def ruled(html: str, *rules: PageRules) -> Ruled:
@@ -69,3 +69,37 @@ MARKUP = st.lists(
 def test_any_markup_is_read(html: str, main: str, without: str) -> None:
     found = ruled(html, PageRules(main=main, without=without, fields={"f": without}))
     assert USED in found.counts
+
+
+NEST, FLAT = "<div>" * 2_000 + "x", "<p>x" * 15_000
+TABLE = f"<table>{('<tr>' + '<td class=a>x' * 10) * 1_000}"
+
+
+@pytest.mark.parametrize(
+    ("html", "selector", "slow"),
+    [
+        (NEST, "q div div", True),
+        (NEST, "h1, q div  div", True),
+        (NEST, ":is(q div, b) div", True),
+        (NEST, "q:not(p div div)", True),
+        (NEST, "div:has(q) a", True),
+        (FLAT, "q ~ p", True),
+        (FLAT, "p:nth-last-of-type(2)", True),
+        (FLAT, "body:has(> q) p", True),
+        (NEST, "h1, q > div > div + div", False),
+        (NEST, "div:has(q)", False),
+        (FLAT, "body p[title='a ~ b']:first-child", False),
+        (TABLE, "body table tr.a td:nth-child(2n + 1):not(.b)", False),
+        (TABLE, "tr:nth-child(2) > td", False),
+        (TABLE, "td:has(> img)", False),
+    ],
+)
+def test_rules_are_applied_unless_selectors_have_too_many_ways(html: str, selector: str, slow: bool) -> None:
+    for rule in (PageRules(when=selector), PageRules(main=selector), PageRules(fields={"x": f"{selector}::attr(y)"})):
+        assert (ruled(html, PageRules(when="h6"), rule).counts == (TOO_SLOW,)) is slow
+
+
+def test_values_of_nested_elements_are_read_up_to_a_limit() -> None:
+    found = ruled("<div>" * 1_000 + "x" * 100_000, PageRules(fields={"x": "div"}))
+    assert found.fields == {"x": ("x" * MAX_LENGTH,)}
+    assert "too long" in found.page.warnings[-1]

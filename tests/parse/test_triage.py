@@ -4,12 +4,11 @@ import gzip
 
 import pytest
 
-from larm.config import Documents, PageRules, Processing
+from larm.config import Documents, Processing
 from larm.model.document import Document
 from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
-from larm.model.url import URLNormalizer
 from larm.parse.apart.reader import DocumentProcessor, DocumentReader
 from larm.parse.by_mime import processors
 from larm.parse.hostile import MAX_COPIES
@@ -23,21 +22,6 @@ PAGE_SIZE = 10_000_000
 
 def triage(settings: Processing | None = None) -> Triage:
     return Triage(settings or Processing(), PAGE_SIZE)
-
-
-@pytest.mark.parametrize(
-    ("selector", "slow"),
-    [
-        *[(quick, False) for quick in ("h1", "div.a#b", "main > p", "a p", "a[x='y z'], b + p", "")],
-        *[(slow, True) for slow in ("q div div", "b ~ p", "p:nth-child(2)", "div:has(div q)", "a, b c d", "a > b > c")],
-    ],
-)
-def test_rules_may_hang_where_a_selector_has_many_ways_through_a_page(selector: str, slow: bool) -> None:
-    parse = URLNormalizer().parse
-    for rule in (PageRules(when=selector), PageRules(main=selector), PageRules(fields={"x": f"{selector}::attr(y)"})):
-        ruled = Triage(Processing(), PAGE_SIZE, {"a.org": [PageRules(title="h1"), rule], "b.org": [PageRules(title="h1")]})
-        found = [ruled.may_hang(parse(f"http://{host}/")) for host in ("a.org", "b.org", "c.org")]
-        assert found == [slow, False, False]
 
 
 @pytest.mark.parametrize(

@@ -138,3 +138,20 @@ def test_what_rules_did_is_counted(web: SyntheticWeb, tmp_path: Path) -> None:
     assert run.counters["page_rules/used"] == 1
     assert run.counters["page_rules/nothing_found"] == 1
     assert found(tmp_path, "words") == [""], "where the rule finds nothing, larm's own guess counts"
+
+
+@pytest.mark.parametrize("processes", [0, 1])
+def test_rules_are_not_applied_to_a_hostile_page_in_a_crawl_and_afterwards(
+    web: SyntheticWeb, tmp_path: Path, processes: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without the limit each of these takes minutes."""
+    web.host("shop.localhost").add("/", html(f"<title>Shop</title><p>words{'<div>' * 2_000}"))
+    rules = "sites: {shop.localhost: {pages: [{main: q div div div}]}}"
+    (tmp_path / "config.yaml").write_text(f"{rules}\nprocessing: {{processes: {processes}}}\nfrontier: {{delay: 0}}\n")
+    assert cli.run(["crawl", web.url("shop.localhost"), "--dir", str(tmp_path)]) == 0
+    assert "1 whose markup is more work than processing.effort" in capsys.readouterr().err
+    assert cli.run(["stats", "--json", "--dir", str(tmp_path)]) == 0
+    assert "page_rules/too_slow" in capsys.readouterr().out
+    assert cli.run(["reindex", "--dir", str(tmp_path)]) == 0
+    assert cli.run(["export", "cut:processing.effort", "--dir", str(tmp_path)]) == 0
+    assert "words" in capsys.readouterr().out

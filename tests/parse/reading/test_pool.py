@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import pytest
 
-from larm.config import PageRules, Processing
+from larm.config import Processing
 from larm.engine.reading_pool import BATCH, MUCH, PAGE, WAITING, WINDOW, Ended, ReadingPool
 from larm.kit.processes.helper_process import HelperProcess
 from larm.kit.processes.memory_budget import LEAST, MemoryBudget
@@ -117,14 +117,7 @@ class Rig:
     """A pool that nothing reads until `run`."""
 
     def __init__(
-        self,
-        *,
-        processes: int = 1,
-        forks: bool = True,
-        limit: int = 100,
-        large: Any = None,
-        memory: int = LEAST,
-        rules: Any = None,
+        self, *, processes: int = 1, forks: bool = True, limit: int = 100, large: Any = None, memory: int = LEAST
     ) -> None:
         self.around, self.clock = Around(), FakeClock()
         self.readers = [Quick(forks=forks) for _ in range(processes)]
@@ -132,7 +125,7 @@ class Rig:
         self.deaths: list[tuple[str, BaseException]] = []
         self.workers = Workers(lambda name, error: self.deaths.append((name, error)))
         self.pool = ReadingPool(
-            triage=Triage(Processing(), 10_000_000, rules),
+            triage=Triage(Processing(), 10_000_000),
             mouth=self.around,
             queues=cast(Any, self.around),
             fetchers=cast(Any, self.around),
@@ -221,16 +214,6 @@ def test_what_there_is_no_room_for_comes_back() -> None:
     assert rig.pool.sort(pages[:1]) == pages[:1]
     large = [some(size=LARGE) for _ in range(ROOM)]
     assert len(large) > len(large) - len(Rig().pool.sort(large)) == -(-WAITING // (PAGE + LARGE)), "bytes cost, too"
-
-
-def test_page_whose_rules_may_hang_is_read_by_a_process_though_there_is_no_room() -> None:
-    page = some()
-    rules = {page[0].message.url.host: [PageRules(main="q div div div")]}
-    rig = Rig(processes=0, rules=rules)
-    assert rig.pool.sort([page]) == []
-    rig.run()
-    assert rig.around.unloaded.get(timeout=30) == (numbers([page]), [DONE])
-    rig.end()
 
 
 def test_batches_are_bounded_by_what_they_cost() -> None:
