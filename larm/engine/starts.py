@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from larm.engine.causes import cause_of
 from larm.engine.landed import Landed
-from larm.engine.landing import CIRCLE
+from larm.engine.landing import CIRCLE, TOO_MANY
 from larm.model.credentials import without_credentials
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched, Moved, NotModified, Outcome, Refused
@@ -128,7 +128,8 @@ class StartWatch:
         self._waiting[start.chain[-1].host] -= 1
 
     def _moved_locked(self, start: _Start, outcome: Moved, landed: Landed) -> None:
-        onward = [*landed.messages, *filter(None, [landed.again])]
+        lost = landed.counts.keys() & {CIRCLE, TOO_MANY}  # then the message is for other spellings
+        onward = [*([] if lost else landed.messages), *filter(None, [landed.again])]
         if onward:
             self._waiting[start.chain[-1].host] -= 1
             self._waiting[onward[0].url.host] += 1
@@ -138,7 +139,7 @@ class StartWatch:
         elif CIRCLE in landed.counts:
             circle = "it redirects in a circle" if len(start.chain) > 1 else f"{outcome.status}: it redirects to itself"
             start.cause = f"{circle}, {_COOKIE}"
-        elif "redirect/too_many" in landed.counts:
+        elif TOO_MANY in landed.counts:
             start.cause = f"{outcome.status}: redirected more than {landed.lease.message.redirects} times in a row, {_COOKIE}"
         else:
             start.cause = f"{outcome.status}: it redirects to {without_credentials(outcome.location)}, which is no address"

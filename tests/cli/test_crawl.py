@@ -124,7 +124,7 @@ def test_traceback_is_in_a_temporary_file_when_a_command_only_reads(
         raise ZeroDivisionError("oh")
 
     monkeypatch.setattr("larm.ops.afterwards.explain_url", fail)
-    monkeypatch.setattr(wiring, "check", fail)
+    monkeypatch.setattr("larm.building.wiring.check", fail)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     logs = tmp_path / "d" / "logs"
     logs.mkdir(parents=True)
