@@ -203,9 +203,9 @@ class Lander:
         if outcome.truncated:
             found = (cuts.ENDS_EARLY if outcome.flaw else cuts.FILE if document.mime in KINDS else cuts.PAGE, *found)
         most = self._limits.get(cuts.TEXT)
-        if most is not None and 4 * max(len(document.raw_text), len(document.other_text)) > most:  # may be, as UTF-8
-            sizes = [len(text.encode("utf-8", "replace")) for text in (document.raw_text, document.other_text)]
-            found = (*found, cuts.TEXT) if max(sizes) > most and document.index else found
+        if most is not None and document.index:
+            whole = all(cuts.cut_text(text, most) is text for text in (document.raw_text, document.other_text))
+            found = found if whole else (*found, cuts.TEXT)
         return {name: 0 if name == cuts.PROCESSOR else self._limits.get(name, 0) for name in found} if found else _NONE
 
     def _follow(self, message: URLMessage, document: Document) -> tuple[Sequence[URLMessage], Mapping[str, str]]:

@@ -104,8 +104,8 @@ class Expression:
 
     def _matches_slowly(self, string: str, *, least: bool) -> bool:
         limit = _LEAST if least else max(_LEAST, LIMIT - self._spent / _SLOW_ONES)
-        start = self._clock()
         for times in _TURNS:
+            start = self._clock()
             try:
                 return self._bounded.fullmatch(string, timeout=times * limit, concurrent=True) is not None
             except TimeoutError:

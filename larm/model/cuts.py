@@ -5,6 +5,7 @@ Whatever loses words or links of a page has one of these names. It is counted (`
 and ``search``. A later run with a larger limit asks for such pages again, as a whole.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
@@ -15,7 +16,7 @@ PAGE: Final = "fetch.page_size"
 FILE: Final = "fetch.document_size"
 """The same of PDF and office files."""
 TEXT: Final = "storage.index.text_size"
-"""The text is longer than what is indexed."""
+"""The text is longer than what is indexed, or has more different words."""
 DOCUMENTS: Final = "processing.documents"
 """A PDF or office file takes more time or memory to read."""
 PROCESSES: Final = "processing.documents.processes"
@@ -59,8 +60,28 @@ CUTS: Final[dict[str, Cut]] = {
     EFFORT: Cut("whose markup is more work than processing.effort", ((EFFORT, 10, ""),)),
     PROCESSOR: Cut("that a processor failed on (logs/thread*_errors.log says how)", ()),
 }
+_BLOCK: Final = 50_000
+_WORD: Final = re.compile(r"[^\W\u2e80-\uffff]+")
 COUNTED: Final = "cut/"
 """What the names of the statistics begin with."""
+
+
+def cut_text(text: str, size: int) -> str:
+    """Return the beginning of a text, at most ``size`` bytes of UTF-8 with a different word for each 100 of these.
+
+    Each such word costs tantivy 2 us or more. Signs of languages that put no spaces between words don't count.
+    """
+    most = max(10_000, size // 100)
+    if len(text) <= min(size // 4, 2 * most):  # nearly always
+        return text
+    encoded = text.encode("utf-8", "replace")
+    text = text if len(encoded) <= size else encoded[:size].decode("utf-8", "ignore")
+    words: set[str] = set()
+    for start in range(0, len(text), _BLOCK):
+        words.update(_WORD.findall(text, start, start + _BLOCK))
+        if len(words) > most:
+            return text[:start]
+    return text
 
 
 def may_be_whole(cuts: Mapping[str, int], now: Mapping[str, int]) -> bool:

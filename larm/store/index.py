@@ -24,6 +24,7 @@ from larm.index.sections import sections
 from larm.index.writer import IndexWriter
 from larm.kit.clock import SystemClock
 from larm.kit.disk.seal import NO_SEAL, Seal
+from larm.model.cuts import cut_text
 from larm.model.document import Document, Visit
 from larm.model.url import Url
 from larm.seams import Clock
@@ -129,8 +130,8 @@ class IndexStorage:
             url=url,
             mime=document.mime,
             title=document.title,
-            text=cut(document.raw_text, self._text_size),
-            other=cut(document.other_text, self._text_size),
+            text=cut_text(document.raw_text, self._text_size),
+            other=cut_text(document.other_text, self._text_size),
             headings=document.headings,
             sections=sections(document.headings, document.places),
             description=document.description,
@@ -176,14 +177,6 @@ class IndexStorage:
         self._writer.close()
         if self._aliases is not None:
             self._aliases.close()
-
-
-def cut(text: str, size: int) -> str:
-    """The beginning of the text, at most ``size`` bytes of UTF-8."""
-    if len(text) * 4 <= size:
-        return text
-    encoded = text.encode("utf-8", "replace")
-    return text if len(encoded) <= size else encoded[:size].decode("utf-8", "ignore")
 
 
 def asked_of_robots(document: Document) -> tuple[str, ...]:
