@@ -7,7 +7,7 @@ simulation as by a crawl.
 Two promises (``tests/cluster/test_simulation.py`` looks for a way around them):
 
 - *One agent a host.* Whoever had a host in an earlier view has said that it let go of it (`Beat.released`), or was removed and
-  has been without a majority for so long that it has fenced itself. Until then the new owner does not ask (`may_ask`).
+  has been without a majority for so long that it has fenced itself. Until then the new owner does not ask (`opened`).
 - *No two next views.* A majority of a view decides the next one (`larm.cluster.votes`). An agent is removed where a majority
   has heard nothing of it for ``adopt_after``, and nobody who is alive still hears it. Any number may come and go in one step:
   who has accepted the next view stands by nobody in this one, so all who don't learn of it are fenced.
@@ -175,10 +175,6 @@ class Membership:
         The others have ended without us, perhaps. Who has met them in this process waits: they may be cut off only.
         """
         return self.begun and not self._met and now - self._unmet_since >= after
-
-    def may_ask(self, host: str, now: float) -> bool:
-        """Whether this host may be asked by us now."""
-        return self.inside and self.owner(host) == self.me and not self.fenced(now) and self.opened(host, now)
 
     def opened(self, host: str, now: float) -> bool:
         """Whether nobody else who had this host may still ask it."""

@@ -57,12 +57,6 @@ try:
 except ImportError:  # no platform has wheels of everything; see pyproject.toml for those that have one of this
     cld2 = None
 
-CLAIMED: Final = names(
-    "af ar az be bg bn cs cy da de el en eo es et eu fa fi fr gu he hi hu hy is it ja ka kk ko lg lt lv mn mr nl no pa pl pt ro"
-    " ru sk sl sn so sq sv sw ta te th tl tn tr ts uk ur vi zh"
-)
-"""Languages of which at least 97 of 100 sentences are told right, taken together. Others are named if they are found."""
-
 _COUNTRIES = dict(
     entry.split("=")
     for entry in ordered(

@@ -25,6 +25,11 @@ CHECKPOINT = 5.0
 Page = tuple[str, int]
 
 
+def _may_ask(membership: Membership, host: str, now: float) -> bool:
+    is_ours = membership.inside and membership.owner(host) == membership.me
+    return is_ours and not membership.fenced(now) and membership.opened(host, now)
+
+
 class Memory:
     """A queue of rows in memory."""
 
@@ -155,7 +160,7 @@ class Process:
         if membership.fenced(now) or self.agent.must_release:
             return
         for host in list(self.ready)[: self.world.pace]:
-            if not membership.may_ask(host, now):
+            if not _may_ask(membership, host, now):
                 continue
             record = self.hosts[host]
             number = record.queue.popleft()
@@ -307,7 +312,7 @@ class World:
             return
         for name, other in self.running.items():
             if name != process.name:
-                assert not other.membership().may_ask(host, self.now), (
+                assert not _may_ask(other.membership(), host, self.now), (
                     f"seed {self.seed}, {self.now:.2f} s: {process.name} asks {host}, and {name} may as well"
                 )
 
