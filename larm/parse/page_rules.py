@@ -122,37 +122,31 @@ def _steps(rules: Sequence[PageRules], tree: LexborHTMLParser) -> int:
     """Return the number of steps that all selectors of the rules take at most."""
     above = [(node.mem_id, node.parent.mem_id if node.parent else 0) for node in (tree.root.traverse() if tree.root else ())]
     children = Counter(parent for _, parent in above)
-    places = {0: (-1, 0, 0, 0)}
+    places = {0: (-1, 0, 0)}
     for node, parent in above:
-        ancestors, _, widest, path = places.get(parent, places[0])
-        siblings = children[parent]
-        places[node] = ancestors + 1, siblings, max(widest, siblings), path + siblings
+        ancestors, _, along_path = places.get(parent, places[0])
+        places[node] = ancestors + 1, children[parent], along_path + children[parent]
     shape, steps = Counter([places[node] for node, _ in above]), 0
     for rule in rules:
         once = [rule.when, rule.title, *(_parted(each)[0] for each in rule.fields.values())]
         for selector, again in (*((each, 0) for each in once), (rule.main, 1), (rule.without, 1)):  # `_outermost` goes up, too
-            plain = _ALONE.sub(_widely, ",".join(map(str.strip, " ".join(selector.split()).split(","))))
+            plain = _ALONE.sub(
+                lambda found: ":nth-" if found[1] else "", ",".join(map(str.strip, " ".join(selector.split()).split(",")))
+            )
             for part in [plain] if "(" in plain else filter(None, plain.split(",")):
                 steps += sum(count * (_tries(part, len(above), *place) + again * place[0]) for place, count in shape.items())
     return steps
 
 
-def _widely(found: re.Match[str]) -> str:
-    return ":nth-" if found[1] else ""
-
-
-def _tries(selector: str, elements: int, ancestors: int, siblings: int, widest: int, path: int) -> int:  # noqa: PLR0917
-    """Return the number of elements that lexbor tries for one: all ways up its ancestors, and along their siblings.
-
-    ``widest``: the most siblings that one of them has; ``path``: the sum of all.
-    """
+def _tries(selector: str, elements: int, ancestors: int, siblings: int, along_path: int) -> int:
+    """Return the number of elements that lexbor tries for one: all ways up its ancestors, and along their siblings."""
     *others, last = _JOINT.split(selector)
     tries = 1 + (siblings if _ALONG.search(last) else 0) + (ancestors if _DOWN.search(last) else 0)
     up, along = 0, 1
     for compound, joint in zip(others[-2::-2], others[::-2], strict=True):
         up += joint == " "
-        along *= (widest if up or along > 1 else siblings) if joint == "~" else 1
-        wide = comb(ancestors, max(0, up - 1)) * path if _ALONG.search(compound) else 0
+        along *= (along_path if up or along > 1 else siblings) if joint == "~" else 1
+        wide = comb(ancestors, max(0, up - 1)) * along_path if _ALONG.search(compound) else 0
         tries += along * (comb(ancestors, up) * (elements if _DOWN.search(compound) else 1) + wide)
     return tries
 
