@@ -203,6 +203,8 @@ def test_text_is_cut_where_it_has_more_different_words_than_anybody_needs() -> N
     assert cut_text(some * 10, 5_000_000) == some * 10
     assert 200_000 < len(cut_text(many, 5_000_000)) < 400_000
     assert cut_text(many, 30_000_000) == many
+    signs = "".join(chr(0x4E00 + number * number % 20_000) for number in range(1_000_000))
+    assert cut_text(signs, 3_000_000) is signs, "there are no spaces between words"
 
 
 @pytest.mark.parametrize("position", [{}, {"generation": -1}, {"generation": "x"}])
