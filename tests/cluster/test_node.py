@@ -155,12 +155,12 @@ def test_who_comes_back_to_nobody_ends_and_says_where_they_were(tmp_path: Path) 
     saved = Saved((View(3, dict.fromkeys(["me", "b", "c"], 1.0)),), 3, Vote(0), begun=True)
     with node_of(tmp_path, steering, Hub(), saved) as node:
         node.together.hear("b", Card("tcp/there:1"))
-        node._step(boot_time() + 299)
+        node._step(boot_time() + 319)
         assert node._doors.shared.bell.wait(0) is None
-        node._step(boot_time() + 301)
+        node._step(boot_time() + 321)
         error: object = node._doors.shared.bell.wait(0)
     assert isinstance(error, UsageError)
-    assert "(b at tcp/there:1, c) were heard in 300 s" in str(error)
+    assert "(b at tcp/there:1, c) were heard in 320 s" in str(error)
 
 
 def test_names_that_are_made_up_without_end_are_refused(tmp_path: Path) -> None:

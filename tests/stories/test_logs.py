@@ -175,7 +175,7 @@ def test_cat_gives_the_bytes(crawled: Path, web: SyntheticWeb, capsysbinary: pyt
             ],
         ),
         ("/gone", ["page +not stored", "last fetch .* ms: 404: "]),
-        ("/?C=N;O=D", ["filter known_paths .*suffixes"]),
+        ("/?C=N;O=D", ["filter known_paths .*filters.known_paths"]),
         ("/never/heard/of", ["filter length +passes", "filter visited +passes", "filter robots +passes", "page +not stored"]),
         ("/" + "x" * 2600, ["filter length .* characters, filters.length.max is 2048"]),
     ],

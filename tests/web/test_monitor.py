@@ -44,7 +44,8 @@ def test_one_that_has_ended(server: Served, owner: httpx.Client) -> None:
     for path in ("/crawls/harbour/hosts", "/crawls/harbour/log"):
         answer = server.get(path)
         assert answer.status_code == 409
-        assert "no crawl runs in" in answer.text
+        assert "does not run" in answer.text
+        assert "--dir" not in answer.text
 
 
 def test_what_was_left_out_is_said(start: Start, harbour: Path, tmp_path: Path) -> None:

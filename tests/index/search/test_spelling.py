@@ -42,7 +42,7 @@ def alone(word: str) -> list[str]:
 
 def total_of(text: str) -> int:
     words = set(ANALYZER.words(text))
-    return TOGETHER.get(frozenset(words), min((BOOK.pages(word) for word in words), default=0))
+    return TOGETHER.get(frozenset(words), min(BOOK.pages(words), default=0))
 
 
 def meant(text: str) -> str:
