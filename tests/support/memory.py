@@ -106,7 +106,6 @@ def watch(arguments: Sequence[str], kill_at: int | None) -> Seen:
 
 def crawl_of(directory: str, starts: Sequence[str], settings: Sequence[str]) -> list[str]:
     """The command."""
-    no_traps = "filters.traps.repetition=false"  # alike as they are, the good pages may look like one, which is no matter here
-    own = [no_traps, "frontier.delay=0", "frontier.per_host=4", "fetch.ip='4'", "agent.contact=mailto:x@example.org", *settings]
+    own = ["frontier.delay=0", "frontier.per_host=4", "fetch.ip='4'", "agent.contact=mailto:x@example.org", *settings]
     flags = [word for start in starts for word in ("-start", start)]
     return ["crawl", "--dir", directory, *flags, *[word for setting in own for word in ("-s", setting)]]
