@@ -48,7 +48,7 @@ class Peers(Section, frozen=True):
     administrator: str = ""  # key of who may tune all peers (larm tune); empty: nobody
     period: Seconds = Seconds(120)  # between two looks at what is shared (YOUS-1)
     timeout: Seconds = Seconds(3)  # for an answer of all peers: a median took 8 s when they were asked in turn (YOUS-4)
-    cache: Seconds = Seconds(300)  # for which an answer is kept for others who ask the same; 0: none is
+    cache: Seconds = Seconds(300)  # for which an answer of all peers is kept here; 0: none is
 
 
 class Network(Section, frozen=True):

@@ -29,7 +29,7 @@ SECONDS = 10.0
 """For a registrar, which asks us back before it answers."""
 _SLOWEST = 50_000
 """Bytes that leave this machine in a second, at least: a large summary may take half a minute."""
-_PATHS: Mapping[type, str] = {say.Report: say.REPORT, say.Cached: say.CACHED, say.Recommend: say.RECOMMEND}
+_PATHS: Mapping[type, str] = {say.Report: say.REPORT, say.Recommend: say.RECOMMEND}
 _BATCH = 40_000
 """Bytes of recommendations in a request; a body may have 65,536."""
 

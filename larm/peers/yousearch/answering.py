@@ -1,4 +1,4 @@
-"""Answering: what a peer answers others (YOUS-21, 24, 28). On the threads of the server.
+"""Answering: what a peer answers others (YOUS-21, 24). On the threads of the server.
 
 What goes out names no folder and no file of this machine but those that are shared.
 """
@@ -12,20 +12,16 @@ from larm.index.search.several import SeveralSearchers
 from larm.model.findings import Asked, Findings
 from larm.peers.door import Call, Question, RefusedError
 from larm.peers.yousearch import protocol as say
-from larm.peers.yousearch.answers import Answers
 from larm.seams import Searcher
 
 
 class Answering:
     """Of one peer. Constant after construction."""
 
-    def __init__(
-        self, card: say.Card, published: Callable[[str], Sequence[Searcher]], answers: Answers, seconds: float
-    ) -> None:
+    def __init__(self, card: say.Card, published: Callable[[str], Sequence[Searcher]], seconds: float) -> None:
         """``published``: what is searched for who has a key. ``seconds``: the most for a search."""
         self._card = card
         self._published = published
-        self._answers = answers
         self._seconds = seconds
 
     def questions(self) -> list[Question]:
@@ -33,7 +29,6 @@ class Answering:
         return [
             Question(say.HELLO, say.Hello, say.Card, lambda _, __: self._card),
             Question(say.SEARCH, Asked, Findings, self.search),
-            Question(say.STORED, say.Stored, Findings, self.stored),
         ]
 
     def search(self, call: Call, asked: Asked) -> Findings:
@@ -61,10 +56,3 @@ class Answering:
             hits=tuple(msgspec.structs.replace(hit, source="") for hit in found.hits),
             failure="some of what it has could not be searched" if found.failure else "",
         )
-
-    def stored(self, _: Call, asked: say.Stored) -> Findings:
-        """What was found for a query lately."""
-        found = self._answers.get(asked.query)
-        if found is None:
-            raise RefusedError("it is not kept any more", 404)
-        return found

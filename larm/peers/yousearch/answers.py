@@ -1,5 +1,6 @@
-"""Answers: what was found lately, for who asks the same (YOUS-26, 27). In memory; any thread."""
+"""Answers: what this machine found lately, for its own searches (YOUS-26, 27). In memory; thread-safe."""
 
+import math
 import threading
 from collections import OrderedDict
 
@@ -16,7 +17,7 @@ _LARGEST = 200_000
 
 
 class Answers:
-    """Of one peer."""
+    """Recent answers of all peers, by canonical query. No peer asks for them."""
 
     def __init__(self, clock: Clock, tuner: Tuner) -> None:
         # constant after construction
@@ -31,19 +32,19 @@ class Answers:
         """For which one is kept; 0: none is."""
         return self._tuner.now.cache
 
-    def put(self, query: str, found: Findings) -> None:
-        """Keep it."""
+    def put(self, query: str, found: Findings, moment: float) -> None:
+        """Keep the answer to a question that was asked at this ``moment`` of the clock."""
         data = msgspec.json.encode(found)
         if self.seconds and len(data) <= _LARGEST:
             with self._lock:
-                self._kept[query] = self._clock.monotonic() + self.seconds, data
+                self._kept[query] = moment, data
                 self._kept.move_to_end(query)
                 if len(self._kept) > _MOST:
                     self._kept.popitem(last=False)
 
-    def get(self, query: str) -> Findings | None:
-        """None where there is none, or it is too old."""
-        now = self._clock.monotonic()
+    def get(self, query: str, unchanged: float) -> Findings | None:
+        """Return the answer; None if there is none, it is too old, or it is not younger than ``unchanged`` seconds."""
         with self._lock:
-            until, data = self._kept.get(query, (0.0, b""))
-        return msgspec.json.decode(data, type=Findings) if until > now else None
+            moment, data = self._kept.get(query, (-math.inf, b""))
+        age = self._clock.monotonic() - moment
+        return msgspec.json.decode(data, type=Findings) if age < min(self.seconds, unchanged) else None

@@ -1,4 +1,4 @@
-"""Network: all other peers of a group, as one searcher (YOUS-17 to 28). Implements `larm.seams.Searcher`. Any thread.
+"""Network: all other peers of a group, as one searcher (YOUS-17 to 27). Implements `larm.seams.Searcher`. Any thread.
 
 A registrar says who may have an answer, these are asked at the same time with a key that nobody knows, and what they answer
 goes on as it comes. Where no registrar answers, all peers that were known before are asked. Who does not answer is named, and
@@ -21,13 +21,12 @@ from larm.peers.channel import Channel, Contact
 from larm.peers.http_client import NoAnswer
 from larm.peers.identity import Identity
 from larm.peers.passes import Passes
-from larm.peers.strangers import findings_of
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.answers import Answers
 from larm.peers.yousearch.canonical import Canonical, canonical
 from larm.peers.yousearch.groups import Groups
 from larm.peers.yousearch.needs import Needs, needs_of
-from larm.peers.yousearch.one_peer import LARGEST, OnePeer, name_of, names_of
+from larm.peers.yousearch.one_peer import OnePeer, name_of, names_of
 from larm.peers.yousearch.registrars import Registrars
 from larm.peers.yousearch.shares import FILES_ROOT
 from larm.peers.yousearch.spot_checks import SpotChecks
@@ -56,7 +55,6 @@ class Network:
         self,
         channel: Channel,
         registrars: Registrars,
-        answers: Answers,
         *,
         tuner: Tuner,
         checks: SpotChecks,
@@ -67,15 +65,15 @@ class Network:
         clock: Clock,
         chance: random.Random | None = None,
     ) -> None:
-        """``private``: who asks is told, as they answer those alone whom they know, and what is found is kept for nobody.
+        """``private``: peers learn the key that asks, as they answer those alone whom they know; no answer is kept.
 
-        ``tell`` takes a `Report` or `Cached` for the registrars, and does not wait.
+        ``tell`` takes a `Report` for the registrars, and does not wait.
         """
         # constant after construction
         self.name = "peers"
         self._channel = channel
         self._registrars = registrars
-        self._answers = answers
+        self._answers = Answers(clock, tuner)
         self._tuner = tuner
         self._checks = checks
         self._groups = groups
@@ -96,23 +94,20 @@ class Network:
     def search(self, asked: Asked) -> Iterator[Findings]:
         """A part of each peer, as they come, and one that ends them; of a later page one part."""
         seconds = self._tuner.seconds_for(asked)
+        began = self._clock.monotonic()
         deadline = Deadline(self._clock, seconds)
         query = canonical(asked.query)
         needs = needs_of(parse_question(query.text).tree)
         notes: list[str] = []
-        found = self._look(query, needs, seconds * _FOR_REGISTRAR, notes)
+        found = self._look(needs, seconds * _FOR_REGISTRAR, notes)
         if isinstance(found, NoAnswer):
             yield Findings(searcher=self.name, exact=False, failure=found.reason)
             return
         if not found.complete:
             notes.append("no peer has all of the words; those that have most of them were asked")
-        kept = self._kept(found, query, asked, seconds)
-        if kept is not None:
-            yield msgspec.structs.replace(kept, notes=("another peer had asked the same before",))
-            keeper = [each for each in self._chosen(found.peers, query) if each == found.cached]  # it has not asked itself
-            for peer in self._peers(keeper, needs):
-                yield from peer.search(_question(query, asked, max(_LEAST, deadline.left() or 0.0)))
-            yield Findings(searcher=self.name, exact=kept.exact)
+        keeps = not self._private and _is_plain(asked)
+        if keeps and (kept := self._answers.get(query.key, found.unchanged)) is not None:
+            yield msgspec.structs.replace(kept, notes=("the same was asked here lately",))
             return
         chosen = self._chosen(found.peers, query)
         believed = [each for each in chosen if self._checks.trust.believes(each.key)]
@@ -128,7 +123,12 @@ class Network:
             self._asking += len(chosen)
         try:
             peers = self._peers(chosen, needs)
-            yield from self._fresh(query, peers, asked, max(_LEAST, deadline.left() or 0.0), tuple(notes))
+            parts: list[Findings] = []
+            for part in self._fresh(query, peers, asked, max(_LEAST, deadline.left() or 0.0), tuple(notes)):
+                parts.append(part)
+                yield part
+            if keeps and not any(part.failure for part in parts):
+                self._keep(query, parts, began)
         finally:
             with self._lock:
                 self._asking -= len(chosen)
@@ -170,23 +170,19 @@ class Network:
             whole = SeveralSearchers(peers).findings(page)
             yield msgspec.structs.replace(whole, searcher=self.name, by_rank=True)
             return
-        parts = []
         waited = {each.name for each in peers}
         for part in SeveralSearchers(peers).search(question):
             waited.discard(part.searcher)
-            parts.append(part)
             yield msgspec.structs.replace(part, notes=notes) if part.total else part  # notes of who finds nothing do not count
         for name in sorted(waited):
             yield Findings(searcher=name, exact=False, failure=f"it took longer than {seconds:.3g} s")
-        if not self._private and not waited and not any(part.failure for part in parts) and _is_plain(asked):
-            self._keep(query, parts)
         yield Findings(searcher=self.name, notes=notes)
 
-    def _look(self, query: Canonical, needs: Needs, seconds: float, notes: list[str]) -> say.Found | NoAnswer:
+    def _look(self, needs: Needs, seconds: float, notes: list[str]) -> say.Found | NoAnswer:
         """What the first registrar that answers says; which is the first is left to chance. ``notes`` gets what is left out."""
         registrars = self._registrars.all()
         self._chance.shuffle(registrars)
-        question = say.Look(needs, query.key, signed=self._private)
+        question = say.Look(needs, signed=self._private)
         for registrar in registrars:
             answer = self._channel.ask(
                 registrar, say.LOOK, question, say.Found, seconds=seconds / len(registrars), most=_LARGEST_LIST
@@ -211,7 +207,7 @@ class Network:
     def meet(self) -> None:
         """All peers there are, where none is known yet: who has never searched can go on without a registrar, too."""
         if not self.contacts():
-            self._look(canonical(""), (), self._tuner.now.timeout, [])
+            self._look((), self._tuner.now.timeout, [])
 
     def _chosen(self, peers: Sequence[Contact], query: Canonical) -> list[Contact]:
         """Without ourselves; of the groups that were asked for (YOUS-20)."""
@@ -220,36 +216,17 @@ class Network:
         others = {each.key: each for each in peers if each.key != self._channel.identity.key}
         return [each for key, each in others.items() if key not in refused and (wanted is None or key in wanted)]
 
-    def _kept(self, found: say.Found, query: Canonical, asked: Asked, seconds: float) -> Findings | None:
-        """The answer that another peer, or we, have had to this query lately; None: it has to be asked."""
-        if found.cached is None or self._private or not _is_plain(asked):  # they may answer us what they answer no other
-            return None
-        if not self._checks.trust.believes(found.cached.key):
-            return None
-        if found.cached.key == self._channel.identity.key:
-            return self._answers.get(query.key)
-        most = say.MOST_SHOWN * LARGEST
-        stored = self._channel.ask(found.cached, say.STORED, say.Stored(query.key), Findings, seconds=seconds / 4, most=most)
-        if isinstance(stored, NoAnswer) or not stored.hits:
-            return None
-        ours = next((each.url + FILES_ROOT for each in found.peers if each.key == self._channel.identity.key), "")
-        hits = tuple(hit for hit in stored.hits if not (ours and hit.url.startswith(ours)))  # those are found here
-        total = stored.total - len(stored.hits) + len(hits)
-        return findings_of(self.name, msgspec.structs.replace(stored, hits=hits, total=total), say.MOST_SHOWN, trusted=False)
-
-    def _keep(self, query: Canonical, parts: Sequence[Findings]) -> None:
+    def _keep(self, query: Canonical, parts: Sequence[Findings], began: float) -> None:
         hits = sorted((hit for part in parts for hit in part.hits), key=lambda hit: -hit.score)[: say.MOST_SHOWN]
         if hits:
             total = max(len(hits), *(part.total for part in parts))
-            self._answers.put(query.key, Findings(searcher=self.name, hits=tuple(hits), total=total, by_rank=True))
-            self._tell(say.Cached(query.key, self._answers.seconds))
+            self._answers.put(query.key, Findings(searcher=self.name, hits=tuple(hits), total=total, by_rank=True), began)
 
 
 def _only_peers(found: say.Found, kinds: Collection[str]) -> say.Found:
     """What a registrar names is asked; so it can't name just anything."""
     kept = tuple(each for each in found.peers if contact_may_be_asked(each, kinds))
-    cached = found.cached if found.cached is not None and contact_may_be_asked(found.cached, kinds) else None
-    return msgspec.structs.replace(found, peers=kept, cached=cached)
+    return msgspec.structs.replace(found, peers=kept)
 
 
 def _question(query: Canonical, asked: Asked, seconds: float) -> Asked:

@@ -13,16 +13,13 @@ from larm.peers.yousearch.tuning import Tuning
 
 Name = Annotated[str, Meta(max_length=64)]
 Key = Annotated[str, Meta(max_length=64)]
-QueryKey = Annotated[str, Meta(max_length=8_192)]
 
 HELLO = "/you/hello"
 ANNOUNCE = "/you/announce"
 LEAVE = "/you/leave"
 LOOK = "/you/look"
-CACHED = "/you/cached"
 REPORT = "/you/report"
 SEARCH = "/you/search"
-STORED = "/you/stored"
 RECOMMEND = "/you/recommend"
 RECOMMENDED = "/you/recommended"
 TUNE = "/you/tune"
@@ -86,8 +83,6 @@ class Look(msgspec.Struct, frozen=True):
     """Who may have an answer?"""
 
     needs: Needs
-    query: QueryKey = ""
-    """The canonical query; empty: no cache is wanted."""
     signed: bool = False
     """Who asks says who he is: peers that have more for some alone are wanted, too."""
 
@@ -100,17 +95,10 @@ class Found(msgspec.Struct, frozen=True):
     """Peers there are."""
     complete: bool = True
     """These have all that is needed; otherwise nobody has, and these have some of it."""
-    cached: Contact | None = None
-    """Who has asked the same lately."""
+    unchanged: Annotated[float, Meta(ge=0)] = 0.0
+    """Seconds since a peer had other words, came or went: an earlier answer may be another now."""
     young: bool = False
     """The registrar began less than a period ago, and may not have been told of all."""
-
-
-class Cached(msgspec.Struct, frozen=True):
-    """I have the answer to a query, for so long; or not any more."""
-
-    query: QueryKey
-    seconds: Annotated[float, Meta(ge=0, le=86_400)]
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -119,10 +107,10 @@ class Report(msgspec.Struct, frozen=True):
     key: Key
 
 
-class Stored(msgspec.Struct, frozen=True):
-    """What have you got for this query? Only who has asked it lately answers."""
+class Recommended(msgspec.Struct, frozen=True):
+    """What is recommended for this canonical query?"""
 
-    query: QueryKey
+    query: Annotated[str, Meta(max_length=8_192)]
 
 
 class Recommend(msgspec.Struct, frozen=True):

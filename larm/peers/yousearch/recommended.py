@@ -66,7 +66,7 @@ class Recommended:
             answer = self._channel.ask(
                 registrar,
                 say.RECOMMENDED,
-                say.Stored(query),
+                say.Recommended(query),
                 say.Recommend,
                 seconds=seconds / len(registrars),
                 most=_LARGEST,

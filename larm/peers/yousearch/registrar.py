@@ -1,4 +1,4 @@
-"""Registrar: who is there, and which words each has; in memory alone (YOUS-7, 15, 16, 26 to 28, 31 to 33). Any thread.
+"""Registrar: who is there, and which words each has; in memory alone (YOUS-7, 15, 16, 31 to 33). Any thread.
 
 It does nothing by itself: peers tell it of themselves, again and again, so after a restart it knows all within one period.
 Whoever says that a peer is there, or is not, is not believed: it is asked itself, at the address that its own request came
@@ -6,11 +6,8 @@ from.
 """
 
 import math
-import random
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
-from hashlib import sha256
 
 from larm.peers.call_backs import CallBacks
 from larm.peers.channel import Contact
@@ -25,8 +22,6 @@ from larm.seams import Clock
 
 _MOST_AT_ONE_ADDRESS = 64
 """Peers: whoever has one address can't fill the table."""
-_MOST_QUERIES = 100_000
-_MOST_CACHERS = 8
 _SLACK = 5.0
 """Seconds: whoever has not said a word for two of his periods and this is forgotten."""
 
@@ -46,18 +41,11 @@ class _Member:
 class Registrar:
     """For one group."""
 
-    def __init__(
-        self,
-        clock: Clock,
-        is_there: Callable[[Contact], bool],
-        tuner: Tuner,
-        chance: random.Random | None = None,
-    ) -> None:
+    def __init__(self, clock: Clock, is_there: Callable[[Contact], bool], tuner: Tuner) -> None:
         """``is_there`` asks a peer itself, and takes a moment."""
         # constant after construction
         self._clock = clock
         self._is_there = is_there
-        self._chance = chance or random.Random()
         self._call_backs = CallBacks()
         self._began = clock.monotonic()
         self._lock = threading.Lock()
@@ -68,8 +56,8 @@ class Registrar:
         self._board = Board()
         self._first_silent = math.inf
         """No member is to be forgotten before."""
-        self._cachers: OrderedDict[bytes, dict[str, float]] = OrderedDict()
-        """By hashes of queries, which may be long."""
+        self._changed = self._began
+        """When a peer last had other words, came or went."""
 
     def questions(self) -> list[Question]:
         """For the door."""
@@ -77,10 +65,9 @@ class Registrar:
             Question(say.ANNOUNCE, say.Announce, say.Announced, self.announce, cost=5.0),
             Question(say.LEAVE, say.Hello, say.Done, self.leave),
             Question(say.LOOK, say.Look, say.Found, self.look),
-            Question(say.CACHED, say.Cached, say.Done, self.cached),
             Question(say.REPORT, say.Report, say.Done, self.report, cost=5.0),
             Question(say.RECOMMEND, say.Recommend, say.Done, self.recommend, cost=5.0),
-            Question(say.RECOMMENDED, say.Stored, say.Recommend, self.recommended),
+            Question(say.RECOMMENDED, say.Recommended, say.Recommend, self.recommended),
             Question(say.TUNE, Tuning, say.Done, self.tune),
             Question(say.TUNED, say.Hello, Tunables, lambda _, __: self._tuner.now),
         ]
@@ -108,7 +95,7 @@ class Registrar:
             member.until = member.heard + 2 * asked.period + _SLACK
             known = self._summaries.take(call.key, asked, vectors)
             if known and asked.summary is not None:
-                self._cachers.clear()  # with what has changed an answer may be another
+                self._changed = member.heard
             if call.key in self._summaries:
                 self._members[call.key] = member
                 self._first_silent = min(self._first_silent, member.until)
@@ -144,24 +131,9 @@ class Registrar:
             if asked.signed:
                 found |= {key for key, each in self._members.items() if each.more}
             contacts = tuple(self._members[key].contact for key in sorted(found))
-            young = self._clock.monotonic() - self._began < self._tuner.now.period + _SLACK
-            return say.Found(contacts, len(keys), complete, self._cacher_locked(asked.query), young)
-
-    def cached(self, call: Call, asked: say.Cached) -> say.Done:
-        """A peer keeps the answer to a query, or does not any more."""
-        with self._lock:
-            if call.key not in self._members:
-                raise RefusedError("only peers of this registrar keep answers")
-            now, query = self._clock.monotonic(), _hash(asked.query)
-            before = self._cachers.pop(query, {})
-            cachers = {key: until for key, until in before.items() if until > now and key != call.key}
-            if asked.seconds and len(cachers) < _MOST_CACHERS:
-                cachers[call.key] = now + asked.seconds
-            if cachers:
-                self._cachers[query] = cachers
-            while len(self._cachers) > _MOST_QUERIES:
-                self._cachers.popitem(last=False)
-        return say.Done()
+            now = self._clock.monotonic()
+            young = now - self._began < self._tuner.now.period + _SLACK
+            return say.Found(contacts, len(keys), complete, now - self._changed, young)
 
     def recommend(self, call: Call, asked: say.Recommend) -> say.Done:
         """A peer hands on what was said on it."""
@@ -176,7 +148,7 @@ class Registrar:
             raise RefusedError(f"there is no room for {refused:,} of these recommendations", 503)
         return say.Done()
 
-    def recommended(self, _: Call, asked: say.Stored) -> say.Recommend:
+    def recommended(self, _: Call, asked: say.Recommended) -> say.Recommend:
         """What there is for a query."""
         with self._lock:
             return say.Recommend(self._board.of(asked.query, self._clock.wall()))
@@ -216,7 +188,7 @@ class Registrar:
     def _remove_locked(self, key: str) -> None:
         if self._members.pop(key, None) is not None:
             self._summaries.remove(key)
-            self._cachers.clear()  # what is kept may have results of his
+            self._changed = self._clock.monotonic()
 
     def _forget_silent_locked(self) -> None:
         now = self._clock.monotonic()
@@ -224,16 +196,6 @@ class Registrar:
             for key in [key for key, each in self._members.items() if now > each.until]:
                 self._remove_locked(key)
             self._first_silent = min((each.until for each in self._members.values()), default=math.inf)
-
-    def _cacher_locked(self, query: str) -> Contact | None:
-        """One of those that keep the answer, by chance (YOUS-28)."""
-        now = self._clock.monotonic()
-        cachers = [key for key, until in self._cachers.get(_hash(query), {}).items() if until > now and key in self._members]
-        return self._members[self._chance.choice(cachers)].contact if query and cachers else None
-
-
-def _hash(query: str) -> bytes:
-    return sha256(query.encode("utf-8", "replace")).digest()[:16]
 
 
 def _contact(call: Call, asked: say.Announce) -> Contact:

@@ -27,7 +27,6 @@ from larm.peers.passes import Passes
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.announcing import Announcing, News
 from larm.peers.yousearch.answering import Answering
-from larm.peers.yousearch.answers import Answers
 from larm.peers.yousearch.groups import Groups
 from larm.peers.yousearch.inspector import Inspectors
 from larm.peers.yousearch.network import Network
@@ -136,7 +135,6 @@ def build(
     if peers.name:
         own = Contact(identity.key, url) if peers.registrar else None
         registrars = Registrars(peers.registrars, own, http, _own(host))
-        answers = Answers(clock, tuner)
         shelf = Shelf(identity, peers.name, place / "recommendations.json", clock)
         recommended = Recommended(channel, registrars.all, shelf, tuner, clock)
         checks = SpotChecks(http, clock, passes)
@@ -155,7 +153,6 @@ def build(
         network = Network(
             channel,
             registrars,
-            answers,
             tuner=tuner,
             checks=checks,
             groups=groups,
@@ -175,7 +172,7 @@ def build(
             news=news,
             meet=network.meet,
         )
-        answering = Answering(card, lambda key: visible.searchers(key, searchers()), answers, float(serve.search_time))
+        answering = Answering(card, lambda key: visible.searchers(key, searchers()), float(serve.search_time))
         questions += answering.questions()
     door = Door(identity, questions, clock, allowed=peers.allow or None, denied=frozenset(peers.deny), secret=secret)
     return Peering(door, card, shares, visible, passes, network, registrar, peer, tuner, shelf, recommended, url)

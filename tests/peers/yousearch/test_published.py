@@ -55,19 +55,22 @@ def test_files_that_are_not_shared_are_as_if_they_were_not_there(
 
 
 def test_answers_that_are_kept_have_an_end() -> None:
-    answers = Answers(FakeClock(), TUNER)
+    clock = FakeClock()
+    answers = Answers(clock, TUNER)
     usual, huge = (Findings(searcher="a", hits=(Hit(title="x" * size, url="http://a.org/"),)) for size in (10, 300_000))
     for query, found in (("usual", usual), ("huge", huge)):
-        answers.put(query, found)
-    assert (answers.get("usual"), answers.get("huge")) == (usual, None)
+        answers.put(query, found, clock.monotonic())
+    clock.advance(100)
+    assert (answers.get("usual", 101), answers.get("huge", 101)) == (usual, None)
+    assert answers.get("usual", 100) is None, "a peer has changed since"
+    clock.advance(200)
+    assert answers.get("usual", 1_000) is None
 
 
 def test_no_peer_looks_for_advice_that_nobody_takes(tmp_path: Path, visible: Visible) -> None:
     crawl = index(tmp_path / "crawl", {f"http://a.org/{n}": "A page about eels in ponds." for n in range(3)})
     searcher = SharedSearcher("crawl", lambda: IndexSearcher(crawl, Search()))
-    answering = Answering(
-        say.Card("k", "anna"), lambda _: visible.searchers("", {crawl: searcher}), Answers(FakeClock(), TUNER), 60
-    )
+    answering = Answering(say.Card("k", "anna"), lambda _: visible.searchers("", {crawl: searcher}), 60)
     (plain,) = searcher.search(Asked(query="eells"))
     (quiet,) = searcher.search(Asked(query="eells", advice=False))
     assert (plain.suggestion, quiet.suggestion, quiet.notes) == ("eels", "", ())

@@ -42,7 +42,7 @@ class World:
         self.registrar = self.new()
 
     def new(self) -> Registrar:
-        return Registrar(self.clock, self.is_there, self.tuner, chance=random.Random(1))
+        return Registrar(self.clock, self.is_there, self.tuner)
 
     def is_there(self, contact: Contact) -> bool:
         self.verified.append(contact.url)
@@ -56,11 +56,11 @@ class World:
         asked = msgspec.json.decode(msgspec.json.encode(asked), type=say.Announce)
         return self.registrar.announce(Call(key, address), asked).known
 
-    def who(self, query: str, key: str = "") -> list[str]:
-        return [each.key for each in self.look(query, key).peers]
+    def who(self, query: str) -> list[str]:
+        return [each.key for each in self.look(query).peers]
 
-    def look(self, query: str, key: str = "") -> say.Found:
-        asked = say.Look(needs_of(parse_question(query).tree), key)
+    def look(self, query: str) -> say.Found:
+        asked = say.Look(needs_of(parse_question(query).tree))
         return self.registrar.look(Call("asker", ""), msgspec.json.decode(msgspec.json.encode(asked), type=say.Look))
 
 
@@ -85,7 +85,7 @@ def test_what_takes_time_is_done_while_others_are_answered(world: World, monkeyp
     world.registrar.recommend(Call("a", "192.0.2.1"), say.Recommend((recommended(Identity.new(), plain),)))
     assert world.tell("b", words("eel"))
     assert locked == [False, False]
-    assert len(world.registrar.recommended(Call("b", ""), say.Stored("q")).said) == 1
+    assert len(world.registrar.recommended(Call("b", ""), say.Recommended("q")).said) == 1
 
 
 def test_recommendations_without_room_are_refused_aloud(world: World) -> None:
@@ -233,36 +233,22 @@ def test_who_leaves_or_falls_silent_is_forgotten(world: World) -> None:
     assert world.who("tide") == ["c"]
 
 
-def keep(world: World, keys: str) -> None:
-    for key in keys:
-        world.registrar.cached(Call(key, ""), say.Cached("keyword=tide", 300))
-
-
-def test_one_of_those_who_keep_an_answer_is_named_by_chance(world: World) -> None:
-    for key in "abcd":
+def test_found_says_for_how_long_no_peer_has_changed(world: World) -> None:
+    world.clock.advance(10)
+    for key in "ab":
         world.tell(key, words("tide"))
-    keep(world, "abc")
-    named = {each.key for each in (world.look("tide", "keyword=tide").cached for _ in range(50)) if each}
-    assert named == {"a", "b", "c"}
-    assert world.look("tide", "keyword=eels").cached is None
-    world.registrar.cached(Call("a", ""), say.Cached("keyword=tide", 0))
-    assert {each.key for each in (world.look("tide", "keyword=tide").cached for _ in range(50)) if each} == {"b", "c"}
-    world.clock.advance(301)
-    assert world.look("tide", "keyword=tide").cached is None
-    for key in "abd":
-        world.tell(key, words("tide"))
-    keep(world, "a")
-    world.registrar.leave(Call("d", ""), say.Hello())
-    assert world.look("tide", "keyword=tide").cached is None, "it may have had results of his"
-    keep(world, "a")
+    world.clock.advance(30)
+    assert world.look("tide").unchanged == 30
+    world.tell("a", words("tide"), silent=True)
+    assert world.look("tide").unchanged == 30, "nothing has changed"
     other = summary_of(["tide"], ["en"], USUAL, "later")
     world.tell("b", other, before=words("tide"))
-    assert world.look("tide", "keyword=tide").cached is None, "nor are results of b what they were, though his words are"
-    keep(world, "a")
-    world.tell("b", other, silent=True)
-    assert world.look("tide", "keyword=tide").cached is not None, "nothing has changed"
-    with pytest.raises(RefusedError):
-        world.registrar.cached(Call("stranger", ""), say.Cached("keyword=tide", 300))
+    assert world.look("tide").unchanged == 0, "results of b are not what they were, though its words are"
+    world.clock.advance(20)
+    world.registrar.leave(Call("stranger", ""), say.Hello())
+    assert world.look("tide").unchanged == 20
+    world.registrar.leave(Call("a", ""), say.Hello())
+    assert world.look("tide").unchanged == 0, "a kept answer may have results of a"
 
 
 def full(chance: random.Random) -> Summary:
@@ -339,21 +325,6 @@ def test_the_administrator_tunes_all_at_once(tmp_path: Path) -> None:
     assert (again.now, again.message) == (other, tuning), "it is kept"
     assert Tuner(Identity.new().key, tmp_path / "tuning.json", Tunables()).now == Tunables(), "of another administrator"
     assert not Tuner("", tmp_path / "none.json", Tunables()).take(tuning), "where there is none nobody is believed"
-
-
-def test_who_kept_an_answer_once_keeps_nobody_else_from_it(world: World) -> None:
-    for key in "abcdefghi":
-        world.tell(key, words("tide"))
-    for key in "abcdefgh":
-        world.registrar.cached(Call(key, ""), say.Cached("keyword=tide", 300))
-    for seconds in (200, 101):
-        world.clock.advance(seconds)
-        for key in "abcdefghi":
-            world.tell(key, words("tide"), silent=True)
-    world.registrar.cached(Call("i", ""), say.Cached("keyword=tide", 300))
-    cached = world.look("tide", "keyword=tide").cached
-    assert cached is not None
-    assert cached.key == "i"
 
 
 @pytest.mark.parametrize(

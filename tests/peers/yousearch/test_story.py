@@ -38,6 +38,7 @@ from tests.index.search.test_several import index
 from tests.peers.yousearch.groups import Deep, Running, group, known, members, until
 from tests.peers.yousearch.test_many import Process
 
+KEPT = "the same was asked here lately"
 CAUSEWAY = {name: f"The {name} crosses the causeway at night." for name in ("cart", "eel", "tide")}
 
 
@@ -327,38 +328,22 @@ def test_nobody_can_hold_up_or_fool_the_others(tmp_path: Path) -> None:
         let_go.set()
 
 
-def test_who_is_told_what_another_has_found_finds_what_that_one_has_itself(tmp_path: Path) -> None:
-    """And his own file once, though the other has found it, too."""
-    (folder := tmp_path / "pond").mkdir()
-    (folder / "a.txt").write_text("eels in a pond")
-    with group(tmp_path) as made:
-        registrar = made.start("", registrar=True)
-        known_pages = index(tmp_path / "eels", {"http://eel.org/eel": "eels"})
-        one = made.start("one", known_pages, registrars=(registrar.url,), cache=Seconds(300))
-        two = made.start("two", share=(str(folder),), registrars=(registrar.url,), cache=Seconds(300))
-        known(registrar, "one", "two")
-        until(lambda: one.titles("eels") == {"eel", "a.txt"})
-        until(lambda: "another peer had asked the same before" in str(two.search("eels")["notes"]))
-        found = two.search("eels")
-        assert sorted(hit["title"] for hit in found["hits"]) == ["a.txt", "eel"]
-        assert (found["total"], found["exact"], found["unanswered"]) == (2, True, [])
-
-
-def test_an_answer_is_kept_for_who_asks_the_same(tmp_path: Path) -> None:
+def test_repeated_query_is_answered_by_own_kept_answer_until_a_peer_changes(tmp_path: Path) -> None:
     with group(tmp_path) as made:
         registrar = made.start("", registrar=True)
         peer = made.start("eel", index(tmp_path / "eels", {"http://eel.org/eel": "eels"}), registrars=(registrar.url,))
         one, other = (made.start(name, registrars=(registrar.url,), cache=Seconds(300)) for name in ("one", "other"))
         known(registrar, "eel", "one", "other")
         assert one.titles("eels") == {"eel"}
-        until(lambda: "another peer had asked the same before" in str(other.search("EELS ")["notes"]))
+        until(lambda: KEPT in str(one.search("EELS ")["notes"]))
+        assert KEPT not in str(other.search("eels")["notes"]), "no peer takes another's word for it"
+        until(lambda: KEPT in str(other.search("eels")["notes"]))
         channel = other.peering.network._channel  # type: ignore[union-attr]
         asked: list[str] = []
         original = channel.ask
         channel.ask = lambda contact, path, *rest, **more: (asked.append(path), original(contact, path, *rest, **more))[1]  # type: ignore[method-assign]
         assert other.titles("eels") == {"eel"}
-        assert say.STORED in asked
-        assert say.SEARCH not in asked, "nobody is asked again"
+        assert set(asked) <= {say.LOOK, say.RECOMMENDED}, "no peer is asked again"
         (pond := tmp_path / "pools").mkdir()
         share = made.start("pond", share=(str(pond),), registrars=(registrar.url,), cache=Seconds(300))
         (pond / "a.txt").write_text("eels")
