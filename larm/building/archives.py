@@ -25,6 +25,7 @@ from larm.seams import Filter
 
 if TYPE_CHECKING:
     from larm.building.ground import Ground
+    from larm.building.mission import Mission
     from larm.store.archive.catalogue import Catalogue
 
 _BESIDE = re.compile(r"(?:.*\.(?:cdxj?|idx)(?:\.gz)?|\..*)", re.IGNORECASE)
@@ -75,12 +76,28 @@ def offline(settings: Config, archives: Sequence[str]) -> Config:
     )
 
 
-def paths_of(archives: Iterable[str]) -> list[Path]:
-    """On the disk."""
-    return [Path(file_path(url)) for url in archives]
+def catalogue_of(ground: Ground, mission: Mission) -> tuple[Catalogue | None, list[Path]]:
+    """Of what is in the archives, None if the crawl is of none; and those of them that no earlier run was given.
+
+    Raises ConfigError where larm can't read them; UsageError for a file that is not there; StorageError.
+    """
+    settings, header = ground.settings, ground.header
+    if not archives_of(settings.crawl.start, header.start_urls if header else (), settings.files.places):
+        return None, []
+    try:
+        from larm.store.archive.catalogue import Catalogue  # for who crawls archives
+    except ImportError as error:
+        raise ConfigError(f"crawl.start: WARC files need FastWARC: pip install 'larm[warc]' ({error})") from error
+    folder, log = ground.directory / QUEUES, ground.logs.open("archive").line
+    catalogue = Catalogue(folder, ground.normalizer.parse, ground.shared.counters.add, log, ground.notes.append)
+    ground.closed(catalogue.close)
+    new = [Path(file_path(message.url.access)) for message in mission.starts]
+    if new:
+        ground.notes.append(_about(new))
+    return catalogue, new
 
 
-def about_archives(paths: Sequence[Path]) -> str:
+def _about(paths: Sequence[Path]) -> str:
     """What a person should know before it begins. Raises UsageError for a file that is not there."""
     size = 0
     for path in paths:
@@ -89,18 +106,6 @@ def about_archives(paths: Sequence[Path]) -> str:
         except OSError as error:
             raise UsageError(f"{path}: {error.strerror}") from error
     return f"WARC files: {len(paths):,}, {size / 1e6:,.1f} MB, are walked through first"
-
-
-def open_catalogue(ground: Ground, notes: list[str]) -> Catalogue:
-    """Of what is in the archives. Raises ConfigError where larm can't read them; StorageError."""
-    try:
-        from larm.store.archive.catalogue import Catalogue  # for who crawls archives
-    except ImportError as error:
-        raise ConfigError(f"crawl.start: WARC files need FastWARC: pip install 'larm[warc]' ({error})") from error
-    folder, log = ground.directory / QUEUES, ground.logs.open("archive").line
-    catalogue = Catalogue(folder, ground.normalizer.parse, ground.shared.counters.add, log, notes.append)
-    ground.closed(catalogue.close)
-    return catalogue
 
 
 def archive_scope(settings: Config) -> Filter:

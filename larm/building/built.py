@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from larm.engine.recent import Recent
     from larm.engine.steering import Steering
     from larm.fetch.look_ups import LookUps
-    from larm.kit.disk.lock import DirectoryLock
     from larm.store.lines import StorageLines
 
 
@@ -21,13 +20,11 @@ class Built(NamedTuple):
     """All of a crawl but its threads."""
 
     ground: Ground
-    lock: DirectoryLock
     frontier: Frontier
     lines: StorageLines
     checkpointer: Checkpointer
     steering: Steering
     recent: Recent
-    notes: list[str]
     names: LookUps | None
     """Where fetchers have hosts looked up."""
     node: Node | None

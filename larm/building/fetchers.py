@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from larm.building.ground import Ground
 from larm.building.mission import Mission
+from larm.building.readers import air_of
 from larm.building.site_access import site_accesses
 from larm.fetch.addresses import AddressRule
 from larm.fetch.air import Air
@@ -14,6 +15,7 @@ from larm.fetch.curl_fetcher import CurlFetcher
 from larm.fetch.look_ups import LookUps
 from larm.fetch.pool import FetcherPool
 from larm.fetch.terms import FetchTerms, user_agent
+from larm.kit.processes.memory_budget import MemoryBudget
 from larm.model.file_rules import FileRules
 from larm.seams import Fetcher
 from larm.version import VERSION
@@ -35,16 +37,26 @@ def address_rule(ground: Ground, mission: Mission) -> AddressRule:
 
 
 def fetcher_pool(
-    ground: Ground, addresses: AddressRule, folders: FileRules | None, air: int, *, exchanges: bool
+    ground: Ground,
+    addresses: AddressRule,
+    folders: FileRules | None,
+    catalogue: Catalogue | None,
+    memory: MemoryBudget,
+    *,
+    exchanges: bool,
 ) -> FetcherPool:
-    """``air``: bytes of bodies that may be under way; ``exchanges``: some storage asks for them."""
+    """``catalogue``: of the archives, where the crawl is of such; ``exchanges``: some storage asks for them."""
+    if catalogue is not None:
+        return _archive_pool(ground, catalogue)
     settings, clock = ground.settings, ground.shared.clock
     agent = user_agent(settings.agent, VERSION)
     sites = site_accesses(settings, ground.directory)
-    fetch, retries = settings.fetch, settings.frontier.retries
+    fetch, retries, air = settings.fetch, settings.frontier.retries, Air(air_of(memory))
     names = LookUps(clock, fetch.ip)
     ground.closed(names.close)
-    terms = FetchTerms(fetch, settings.robots, agent, addresses, ground.shared.addresses, Air(air), names, sites, retries)
+    terms = FetchTerms(
+        fetch, settings.robots, agent, addresses, ground.shared.addresses, air, names, sites, retries
+    )
     fetchers: list[Fetcher] = []
     for _ in range(fetch.threads):
         web = CurlFetcher(terms, clock, exchanges=exchanges)
@@ -55,8 +67,7 @@ def fetcher_pool(
     return pool
 
 
-def archive_pool(ground: Ground, catalogue: Catalogue) -> FetcherPool:
-    """Of those that read archives."""
+def _archive_pool(ground: Ground, catalogue: Catalogue) -> FetcherPool:
     from larm.store.archive.fetcher import ArchiveFetcher
 
     settings = ground.settings.fetch

@@ -3,11 +3,12 @@
 Called by `larm.building.wiring` on the main thread.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from larm.building.bounds import Bounds
 from larm.building.ground import Ground
 from larm.building.mission import Mission
-from larm.building.named_parts import FilterParts, crawl_order, filters, own_filters, trap_rules_of
+from larm.building.named_parts import crawl_order, filters, own_filters, trap_rules_of
 from larm.building.scoping import wants_sitemaps
 from larm.config import Config
 from larm.crawldir.state import QUEUES, State, forgotten_of
@@ -18,6 +19,8 @@ from larm.fetch.pool import FetcherPool
 from larm.filters.away import AwayHosts
 from larm.filters.chain import FilterChain, FilterLog, NoLog
 from larm.filters.dated_log import DatedLog
+from larm.filters.files import FilesFilter
+from larm.filters.forgotten import ForgottenFilter
 from larm.filters.mail_filter import MailFilter
 from larm.filters.scope import BEYOND, ScopeFilter, StartScope
 from larm.filters.spellings import Spellings
@@ -37,33 +40,30 @@ from larm.frontier.turns import Turns
 from larm.kit.disk.block_store import DATABASE
 from larm.kit.disk.caching_queue import CachingQueue
 from larm.kit.logs.log_book import LogBook
-from larm.model.file_rules import FileRules
 from larm.model.forgotten import ForgottenPages
 from larm.model.message import URLMessage, pack_messages, unpack_messages
 from larm.model.sites import SiteTable
 from larm.model.url_shape import number_of
-from larm.seams import Clock, CrawlOrder, Filter
+from larm.seams import Clock, Filter
 from larm.store.pages.page_row import forbidden
 from larm.store.pipeline import StorageLine
 
 
-def frontier_of(  # noqa: PLR0917
+def frontier_of(
     ground: Ground,
     mission: Mission,
-    scope: Filter,
-    folders: FileRules | None,
-    order: CrawlOrder | None,
+    bounds: Bounds,
+    *,
     pool: FetcherPool,
     watch: StartWatch,
-    brakes: list[Callable[[], bool]],
-    owner: Filter | None = None,
-    copies: Filter | None = None,
-    *,
-    anew: bool = False,
     pages: StorageLine,
+    others: Mapping[str, Filter],
 ) -> Frontier:
-    """``anew``: each robots.txt is asked for again; ``pages``: the line of the page book. Raises ConfigError, StorageError."""
+    """``pages``: the line of the page book; ``others``: filters of the agents. Raises ConfigError, StorageError."""
     settings, state, logs, shared, header = ground.settings, ground.state, ground.logs, ground.shared, ground.header
+    order = crawl_order(settings, ground.directory, len(mission.urls), shared.clock)
+    if order is not None:
+        ground.closed(order.close)
     book = HostBook(
         state.store,
         settings.frontier,
@@ -74,6 +74,7 @@ def frontier_of(  # noqa: PLR0917
         sites=SiteTable(settings.sites),
     )
     forgotten = ForgottenPages(forgotten_of(header).items)
+    scope = bounds.scope
     starts = scope.hosts if isinstance(scope, StartScope) else mission.hosts
     rules = number_of(repr((trap_rules_of(settings), sorted(starts), forgotten_of(header).items)))
     traps = TrapDesk(
@@ -97,12 +98,7 @@ def frontier_of(  # noqa: PLR0917
         order=order,
         addresses=shared.addresses,
     )
-    queues = HostQueues(
-        turns,
-        guard=guard,
-        brakes=brakes,
-        count=shared.counters.add,
-    )
+    queues = HostQueues(turns, guard=guard, count=shared.counters.add)
 
     def note(messages: Sequence[URLMessage], name: str = "") -> None:
         pages.put([forbidden(message, name) for message in messages])
@@ -112,15 +108,25 @@ def frontier_of(  # noqa: PLR0917
         scope.sitemaps.count, scope.sitemaps.before = shared.counters.add, shared.counters.snapshot().get(BEYOND, 0)
     spellings = Spellings(state.store)
     desk = RobotsDesk(
-        book, turns, settings.robots, shared.clock, shared.tally, anew=anew, note=note, join=join, file=spellings.file
+        book, turns, settings.robots, shared.clock, shared.tally, anew=bounds.changed, note=note, join=join, file=spellings.file
     )
     coming = moves_state_of(header.parts if header else {}).away
     away = AwayHosts(state.store, settings.frontier.host_block, shared.tally, coming)
     own = own_filters(settings)
-    mail = MailFilter(book, turns, shared.tally) if order is None else None  # an order must see all URLs of a host at once
-    parts = FilterParts(scope, state.seen, desk, traps, folders, forgotten, owner, copies, spellings, away, mail)
+    there = {
+        "forgotten": ForgottenFilter(forgotten) if forgotten else None,
+        "files": None if bounds.folders is None else FilesFilter(bounds.folders),
+        "scope": scope,
+        "away": away,
+        "visited": VisitedFilter(state.seen, spellings),
+        "traps": traps,
+        "mail": None if order else MailFilter(book, turns, shared.tally),  # an order must see all URLs of a host at once
+        "robots": desk if settings.robots.obey else None,
+        **others,
+        **own,
+    }
     chain = FilterChain(
-        filters(settings, parts, own),
+        filters(settings, there),
         _open_filter_log(settings, logs, shared.clock),
         shared.counters.add,
         watch.dropped,
@@ -140,7 +146,7 @@ def frontier_of(  # noqa: PLR0917
         decide=traps.decide,
         caught_up=pool.wake_one,
     )
-    brakes += [handler.keeps_up, book.has_room]
+    queues.brakes += [handler.keeps_up, book.has_room]
     robots = RobotsLander(
         queues=queues,
         desk=desk,
@@ -153,18 +159,24 @@ def frontier_of(  # noqa: PLR0917
         watch=watch,
     )
     frontier = Frontier(
-        incoming, state.seen, away, chain, handler, book, turns, queues, HostChanges(turns, guard), robots, traps, guard, rules
+        incoming=incoming,
+        seen=state.seen,
+        spellings=spellings if VisitedFilter.name in settings.filters.order else None,
+        away=away,
+        chain=chain,
+        handler=handler,
+        book=book,
+        turns=turns,
+        queues=queues,
+        order=order,
+        changes=HostChanges(turns, guard),
+        robots=robots,
+        traps=traps,
+        guard=guard,
+        rules=rules,
     )
     _go_on(ground, mission, frontier)
     return frontier
-
-
-def order_of(ground: Ground, mission: Mission) -> CrawlOrder | None:
-    """``frontier.order``; None: breadth-first. Raises StorageError."""
-    order = crawl_order(ground.settings, ground.directory, len(mission.urls), ground.shared.clock)
-    if order is not None:
-        ground.closed(order.close)
-    return order
 
 
 def _go_on(ground: Ground, mission: Mission, frontier: Frontier) -> None:

@@ -10,20 +10,22 @@ from typing import NamedTuple
 import msgspec
 
 from larm.building.readers import normalizer_of
+from larm.building.retention import with_retention
 from larm.config import Config
-from larm.crawldir.form import Marker
+from larm.crawldir.opening import OpenDirectory
 from larm.crawldir.sealing import Sealing
 from larm.crawldir.state import JOURNAL, LOGS, QUEUES, State, Undo, close_all, without_removed
 from larm.engine.fetcher_record import FetcherRecord
 from larm.engine.limits import Limits
 from larm.engine.parts import FINISHED, Shared
-from larm.engine.steering import Steering, state_of
+from larm.engine.steering import Hands, Steering, state_of
 from larm.engine.suspects import Suspects
 from larm.errors import LarmError
 from larm.frontier.checkpoint import Header
 from larm.frontier.shared_addresses import SharedAddresses
 from larm.kit.counters import Counters
 from larm.kit.disk.journal import Journal
+from larm.kit.disk.lock import DirectoryLock
 from larm.kit.logs.log_book import LogBook
 from larm.kit.threads.bell import Bell
 from larm.kit.threads.gate import Gate
@@ -40,6 +42,8 @@ class Ground(NamedTuple):
 
     settings: Config
     directory: Path
+    lock: DirectoryLock
+    sealing: Sealing
     state: State
     logs: LogBook
     records: list[FetcherRecord]
@@ -48,9 +52,8 @@ class Ground(NamedTuple):
     shared: Shared
     normalizer: URLNormalizer
     notes: list[str]
-    """What became of the directory before the run, in words."""
+    """What a person should know before it starts, in words; at the end there may be more."""
     undo: Undo
-    sealing: Sealing
 
     @property
     def header(self) -> Header | None:
@@ -72,39 +75,40 @@ class Ground(NamedTuple):
             raise self.sealing.failure
 
 
-def ground_of(  # noqa: PLR0917
-    settings: Config, directory: Path, state: State, marker: Marker, clock: Clock, undo: Undo, sealing: Sealing
-) -> Ground:
+def ground_of(settings: Config, opened: OpenDirectory, clock: Clock, undo: Undo) -> Ground:
     """Raises ConfigError, StorageError."""
-    header, begins_anew = without_removed(state.header, directory)
-    logs = LogBook(directory / LOGS, marker.others, settings.monitor.log_size)
+    directory = opened.path
+    state, notes = with_retention(settings, directory, opened.state, clock)
+    header, gone = without_removed(state.header, directory)
+    logs = LogBook(directory / LOGS, opened.marker.others, settings.monitor.log_size)
     undo.append(logs.close)
     for log, left in logs.go_back(header.logs if header else {}, header.log_turns if header else {}).items():
-        begins_anew.append(f"{log} {'was cut: it goes on from what is left' if left else 'was removed: it begins anew'}")
+        gone.append(f"{log} {'was cut: it goes on from what is left' if left else 'was removed: it begins anew'}")
     records = _records(settings, logs, clock)
     suspects = Suspects(directory / QUEUES, len(records), header.cycle if header else 0)
     undo.append(suspects.close)
     return Ground(
-        settings,
-        directory,
-        msgspec.structs.replace(state, header=header),
-        logs,
-        records,
-        suspects,
-        _shared(settings, header, suspects, clock),
-        normalizer_of(settings, directory, [*settings.crawl.start, *(header.start_urls if header else ())]),
-        begins_anew,
-        undo,
-        sealing,
+        settings=settings,
+        directory=directory,
+        lock=opened.lock,
+        sealing=opened.sealing,
+        state=msgspec.structs.replace(state, header=header),
+        logs=logs,
+        records=records,
+        suspects=suspects,
+        shared=_shared(settings, header, suspects, clock),
+        normalizer=normalizer_of(settings, directory, [*settings.crawl.start, *(header.start_urls if header else ())]),
+        notes=[*gone, *notes],
+        undo=undo,
     )
 
 
-def steering_of(ground: Ground) -> Steering:
-    """Without hands so far. Raises StorageError."""
+def steering_of(ground: Ground, hands: Callable[[], Hands]) -> Steering:
+    """``hands``: see `Steering`. Raises StorageError."""
     state = state_of(ground.header.parts if ground.header else {})
     journal = Journal(ground.directory / QUEUES / JOURNAL, state.position)
     ground.closed(journal.close)
-    return Steering(journal, state, Limits(ground.settings), ground.shared)
+    return Steering(journal, state, Limits(ground.settings), ground.shared, hands)
 
 
 def _shared(settings: Config, header: Header | None, suspects: Suspects, clock: Clock) -> Shared:

@@ -12,7 +12,7 @@ from larm.building.scoping import Scope, start_type
 from larm.config import Config
 from larm.engine.probe import pages_of
 from larm.filters.order import robots_first
-from larm.filters.scope import ScopeFilter
+from larm.filters.scope import ScopeFilter, StartScope
 from larm.filters.visited import VisitedFilter
 from larm.frontier.checkpoint import Header
 from larm.kit.counted import counted
@@ -20,6 +20,7 @@ from larm.model import cuts
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage
 from larm.model.url import Url, URLNormalizer
+from larm.seams import Filter
 
 
 class Mission(msgspec.Struct, frozen=True):
@@ -39,6 +40,8 @@ class Mission(msgspec.Struct, frozen=True):
     """The crawl is finished, but its last run was ended before link graph and texts of links were: this one completes them."""
     parked: bool = False
     """This run also fetches what earlier ones held back as it looked like a trap."""
+    archives: bool = False
+    """The crawl is of archives: their addresses are the start URLs."""
 
 
 def mission_of(
@@ -85,7 +88,7 @@ def _some(names: Sequence[str], between: str = ", ") -> str:
     return between.join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
-def notes_of(settings: Config, header: Header | None, mission: Mission, scope: Scope | None) -> list[str]:
+def notes_of(settings: Config, header: Header | None, mission: Mission, scope: Filter) -> list[str]:
     """What a person should know before it starts."""
     notes = []
     if header is not None:
@@ -95,7 +98,7 @@ def notes_of(settings: Config, header: Header | None, mission: Mission, scope: S
             state = "is finished; its link graph and the texts of links are now completed, and the next run revisits it"
         notes.append(f"the crawl of this directory, {counted(pages, 'page')} so far, {state}; --fresh starts over")
     typed = isinstance(scope, ScopeFilter) and ScopeFilter.name in settings.filters.order
-    if scope is not None and not typed:
+    if isinstance(scope, ScopeFilter | StartScope) and not typed:
         crawl = settings.crawl
         remembered = header is not None and not (crawl.scope or crawl.include or crawl.exclude or crawl.seeds)
         notes.append(scope_sentence(settings, scope, remembered=remembered))

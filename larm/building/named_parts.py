@@ -20,22 +20,15 @@ from larm.crawldir.marker import is_log_of_larm
 from larm.crawldir.state import ALIASES, GRAPH, QUEUES, resolver_of
 from larm.errors import ConfigError, Mistakes
 from larm.fetch.terms import user_agent
-from larm.filters.files import FilesFilter
-from larm.filters.forgotten import ForgottenFilter
 from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
 from larm.filters.order import full_order
 from larm.filters.scope import ScopeFilter
-from larm.filters.spellings import Spellings
-from larm.filters.visited import VisitedFilter
 from larm.frontier.traps.desk import TrapDesk
 from larm.frontier.traps.rules import TrapRules, trap_rules
 from larm.kit.clock import SystemClock
 from larm.kit.disk.seal import NO_SEAL, Seal
-from larm.kit.disk.seen_set import DiskSeenSet
 from larm.model.domain import site_of
-from larm.model.file_rules import FileRules
-from larm.model.forgotten import ForgottenPages
 from larm.seams import Clock, CrawlOrder, Filter, Processor, Storage
 from larm.store.graph import GraphStorage
 from larm.store.index import IndexStorage
@@ -45,25 +38,6 @@ from larm.version import VERSION
 
 if TYPE_CHECKING:
     from larm.index.duplicates.aliases import Aliases
-
-
-class FilterParts(msgspec.Struct, frozen=True):
-    """Filters that are also other parts of a crawl, and what built-in filters need beside their settings."""
-
-    scope: Filter
-    seen: DiskSeenSet
-    robots: Filter
-    traps: Filter
-    files: FileRules | None = None
-    """None: no start URL is a file."""
-    forgotten: ForgottenPages = ForgottenPages()
-    owner: Filter | None = None
-    """Only in a crawl by several agents."""
-    copies: Filter | None = None
-    """Only where such a crawl does not fetch pages that other agents have."""
-    spellings: Spellings | None = None
-    away: Filter | None = None
-    mail: Filter | None = None
 
 
 class StorageParts(msgspec.Struct, frozen=True):
@@ -78,15 +52,7 @@ class StorageParts(msgspec.Struct, frozen=True):
 
 
 _NONE = StorageParts(lambda _name, _n: None)
-_FILTERS: dict[str, Callable[[config.Filters, FilterParts], Filter]] = {
-    "length": lambda settings, _: LengthFilter(settings.length.max),
-    "known_paths": lambda settings, _: KnownPathsFilter(settings.known_paths),
-    "files": lambda _, parts: FilesFilter(parts.files or FileRules(())),
-    "scope": lambda _, parts: parts.scope,
-    "visited": lambda _, parts: VisitedFilter(parts.seen, parts.spellings),
-    "traps": lambda _, parts: parts.traps,
-    "robots": lambda _, parts: parts.robots,
-}
+_BUILT_IN_FILTERS = ("length", "known_paths", "files", "scope", "visited", "traps", "robots")
 _STORAGES: dict[str, Callable[[config.Storage, Path, StorageParts], Storage]] = {
     "log": lambda settings, directory, parts: LogStorage(directory, settings.log, parts.clock),
     "index": lambda settings, directory, parts: _index(settings.index, directory, parts),
@@ -108,7 +74,11 @@ _TEXTLESS = frozenset({"log", "graph", "warc"})
 def own_filters(settings: Config) -> dict[str, Filter]:
     """Those of the user's, by their names in ``filters.order``. Raises ConfigError."""
     order, arguments = settings.filters.order, settings.own
-    found = {name: own_part(name, "filters.order", Filter, _FILTERS, arguments) for name in order if name not in _FILTERS}
+    found = {
+        name: own_part(name, "filters.order", Filter, _BUILT_IN_FILTERS, arguments)
+        for name in order
+        if name not in _BUILT_IN_FILTERS
+    }
     for name, part in found.items():
         log = part.log_name
         if not log or log != Path(log).name or not log.isprintable() or is_log_of_larm(log):
@@ -116,15 +86,12 @@ def own_filters(settings: Config) -> dict[str, Filter]:
     return found
 
 
-def filters(settings: Config, parts: FilterParts, own: Mapping[str, Filter]) -> Sequence[Filter]:
-    """Return the chain, in its order (`larm.filters.order`). ``own``: `own_filters`."""
-    placed = {"owner": parts.owner, "away": parts.away, "copies": parts.copies, "mail": parts.mail}
-    if parts.forgotten:
-        placed["forgotten"] = ForgottenFilter(parts.forgotten)
-    there = {name: part for name, part in {**placed, **own}.items() if part is not None}
-    optional = {"robots": settings.robots.obey, "files": parts.files is not None}
-    order = full_order(settings.filters.order, {*there, *(name for name, present in optional.items() if present)})
-    return [there[name] if name in there else _FILTERS[name](settings.filters, parts) for name in order]
+def filters(settings: Config, there: Mapping[str, Filter | None]) -> Sequence[Filter]:
+    """Return the chain, in its order (`larm.filters.order`). ``there``: its filters, by name, but for those made here."""
+    made = {name: part for name, part in there.items() if part is not None}
+    made["length"] = LengthFilter(settings.filters.length.max)
+    made["known_paths"] = KnownPathsFilter(settings.filters.known_paths)
+    return [made[name] for name in full_order(settings.filters.order, made)]
 
 
 def storages(settings: Config, directory: Path, parts: StorageParts = _NONE) -> Sequence[Storage]:

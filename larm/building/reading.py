@@ -20,12 +20,13 @@ _PATIENCE: Final = 4.0
 in a hurry."""
 
 
-def reading_of(  # noqa: PLR0917
+def reading_of(
     ground: Ground,
     mission: Mission,
     queues: HostQueues,
     fetchers: FetcherPool,
     mouth: Mouth,
+    *,
     memory: MemoryBudget,
     ahead: HelperProcess | None,
 ) -> ReadingPool:

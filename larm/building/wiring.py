@@ -1,7 +1,8 @@
 """Wiring: Config -> running parts. Read it to see what a crawl is made of, in the order of the river.
 
 The files beside it name the classes behind the seams: `ground` (what all else stands on), `mission` (what the run is to do),
-`storage_lines`, `fetchers`, `frontier`, `reading`. Called by `larm.ops.observers`, which has it looked at, on the main thread.
+`bounds` (what belongs to the crawl), `storage_lines`, `fetchers`, `frontier`, `reading`. Called by `larm.ops.observers`, which
+has it looked at, on the main thread.
 """
 
 from __future__ import annotations
@@ -11,38 +12,22 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from larm.building.archives import about_archives, archive_scope, archives_of, offline, open_catalogue, paths_of
+from larm.building.archives import archives_of, catalogue_of, offline
+from larm.building.bounds import Bounds, bounds_of
 from larm.building.built import Built, Observe
-from larm.building.fetchers import address_rule, archive_pool, fetcher_pool
-from larm.building.following import following_of, has_changed, note_of, noted
-from larm.building.frontier import frontier_of, order_of
+from larm.building.fetchers import address_rule, fetcher_pool
+from larm.building.frontier import frontier_of
 from larm.building.ground import Ground, ground_of, steering_of
 from larm.building.ledger import ledger_of
 from larm.building.mission import Mission, limits_of, mission_of, notes_of, storages_apart
 from larm.building.named_parts import check, traps_are_told, wants_text
-from larm.building.readers import Processors, air_of, memory_budget
+from larm.building.readers import Processors, memory_budget
 from larm.building.reading import reading_of
 from larm.building.recrawl import recrawl_of
-from larm.building.scoping import scope_of
-from larm.building.start_folders import file_rules
-from larm.building.storage_lines import half_made, storage_lines, with_retention
-from larm.cluster.files import IDENTITY
+from larm.building.storage_lines import half_made, storage_lines
 from larm.config import Config
-from larm.crawldir.marker import forget, permit, refuse_to_begin, set_marker
-from larm.crawldir.sealing import Sealing
-from larm.crawldir.state import (
-    PAGES,
-    QUEUES,
-    Undo,
-    check_databases,
-    check_folders,
-    check_forgotten,
-    close_all,
-    logs_of,
-    open_state,
-    recover,
-    refuse_bytes,
-)
+from larm.crawldir.opening import open_directory
+from larm.crawldir.state import PAGES, QUEUES, Undo, close_all
 from larm.engine.agenda import Agenda
 from larm.engine.allowance import RECEIVED, Allowance, ByteLimit
 from larm.engine.budget import SPENT, PageBudget
@@ -58,23 +43,17 @@ from larm.engine.recent import Recent
 from larm.engine.starts import StartWatch
 from larm.engine.steering import Hands, Steering
 from larm.engine.unloading import Unloader
-from larm.errors import UsageError
 from larm.fetch.pool import FetcherPool
 from larm.filters.dated_log import DatedLog
 from larm.filters.scope import ScopeFilter, StartScope
-from larm.filters.visited import VisitedFilter
 from larm.index.duplicates.novelty import NoveltyJudge
-from larm.index.swap import put_back
 from larm.kit.clock import SystemClock
-from larm.kit.disk.lock import DirectoryLock
 from larm.kit.processes.helper_process import HelperProcess
 from larm.kit.processes.memory_budget import MemoryBudget
 from larm.model.file_url import FILES
 from larm.model.message import ORDINARY
-from larm.seams import Clock, CrawlOrder
-from larm.store.lines import StorageLines
+from larm.seams import Clock
 from larm.store.pages.page_book import PageBook
-from larm.version import VERSION
 
 if TYPE_CHECKING:
     from larm.cluster.node import Node
@@ -101,91 +80,48 @@ def build_crawl(
     """
     undo: Undo = [] if ahead is None else [ahead.close]
     try:
-        archives = archives_of(settings.crawl.start, places=settings.files.places)
-        if archives:
+        if archives := archives_of(settings.crawl.start, places=settings.files.places):
             settings = offline(settings, archives)
         check(settings, directory)
-        refuse_bytes(directory)
-        there = permit(directory, fresh=fresh)
-        if there and not (settings.cluster.name or fresh):
-            _refuse_alone(directory)
-        lock = DirectoryLock(directory)
-        undo.append(lock.close)
-        if not there:
-            set_marker(directory, VERSION, saved=False)
-        if fresh:
-            forget(directory, logs_of(directory))
-            set_marker(directory, VERSION, saved=False)  # last: whoever is killed before has to say --fresh again
-        put_back(directory)
-        sealing = Sealing(directory)
-        undo.append(sealing.close)  # after all that comes below, which has files open
-        check_databases(directory, sealing.found)
-        state = open_state(directory, undo)
-        if state.header is None:
-            refuse_to_begin(directory, str(state.store))
-        else:
-            check_folders(state.header, directory)
-            check_forgotten(state.header)
-        recover(state, directory, sealing.found)
-        clock = clock or SystemClock()
-        state, retained = with_retention(settings, directory, state, clock)
-        marker = set_marker(directory, VERSION, saved=state.header is not None)
-        ground = ground_of(settings, directory, state, marker, clock, undo, sealing)
-        ground.notes.extend(retained)
-        return _assemble(ground, lock, observe, ahead, parked=parked)
+        opened = open_directory(directory, undo, fresh=fresh, alone=not settings.cluster.name)
+        ground = ground_of(settings, opened, clock or SystemClock(), undo)
+        return _assemble(ground, observe, ahead, parked=parked)
     except BaseException:
         close_all(undo)
         raise
 
 
-def _assemble(ground: Ground, lock: DirectoryLock, observe: Observe, ahead: HelperProcess | None, *, parked: bool) -> Crawl:
+def _assemble(ground: Ground, observe: Observe, ahead: HelperProcess | None, *, parked: bool) -> Crawl:
     """From the source of the river to its mouth."""
-    settings, shared, header, notes = ground.settings, ground.shared, ground.header, list[str]()
+    settings, shared, header, notes = ground.settings, ground.shared, ground.header, ground.notes
     memory = memory_budget(settings, careful=ground.suspects.killed)
-    steering = steering_of(ground)
     mission = mission_of(settings, ground.normalizer, header, half_made=half_made(ground), parked=parked)
-    archives = archives_of(settings.crawl.start, header.start_urls if header else (), settings.files.places)
-    catalogue = open_catalogue(ground, notes) if archives else None
-    new_archives = paths_of(message.url.access for message in mission.starts) if catalogue else []
-    if new_archives:
-        notes.append(about_archives(new_archives))
-    if catalogue:  # its addresses are the start URLs
-        mission = msgspec.structs.replace(mission, urls=(), starts=(), hosts={FILES})
-    folders = file_rules(settings.files, ground.directory, mission.start_urls) if catalogue is None else None
-    addresses = address_rule(ground, mission)
+    catalogue, new_archives = catalogue_of(ground, mission)
+    if catalogue is not None:
+        mission = msgspec.structs.replace(mission, urls=(), starts=(), hosts={FILES}, archives=True)
+    bounds = bounds_of(ground, mission)
+    notes += notes_of(settings, header, mission, bounds.scope)
     lines = storage_lines(ground)
-    pool = (
-        fetcher_pool(ground, addresses, folders, air_of(memory), exchanges=lines.exchanges)
-        if catalogue is None
-        else archive_pool(ground, catalogue)
-    )
+    apart = storages_apart(header, [line.name for line in lines if line.lasting])
+    notes += [*apart.notes(again=mission.again), *bounds.notes(again=mission.again)]
 
-    order = order_of(ground, mission)
+    addresses = address_rule(ground, mission)
+    pool = fetcher_pool(ground, addresses, bounds.folders, catalogue, memory, exchanges=lines.exchanges)
     allowance = _allowance(ground, mission, pool)
     watch = StartWatch(mission.urls, shared.clock, notes.append)
-    scope = scope_of(settings, ground.normalizer, header, notes.append) if catalogue is None else None
+    steering = steering_of(ground, lambda: Hands(frontier, lines, ground.normalizer.parse, pool.wake_all))
+    notes += steering.notes
     node = _node(ground, mission, steering)
-    following = following_of(settings, scope)
-    others = has_changed(header, following)
-    brakes = [steering.may_lease, allowance.received.may_lease, *([node.may_lease] if node is not None else [])]
     frontier = frontier_of(
         ground,
         mission,
-        scope or archive_scope(settings),
-        folders,
-        order,
-        pool,
-        watch,
-        brakes,
-        None if node is None else node.owners,
-        node.copies if node is not None and settings.cluster.recover else None,
-        anew=others,
+        bounds,
+        pool=pool,
+        watch=watch,
         pages=lines.named(PageBook.name),
+        others={} if node is None else node.filters(),
     )
-    apart = storages_apart(header, [line.name for line in lines if line.lasting])
-    notes += [*notes_of(settings, header, mission, scope), *ground.notes, *apart.notes(again=mission.again)]
-    notes += [note_of(again=mission.again)] if others else []
-    recrawl = recrawl_of(ground, mission, frontier, notes, whole=bool(apart.late) or others)
+    recrawl = recrawl_of(ground, mission, frontier, notes, whole=bool(apart.late) or bounds.changed)
     agenda = Agenda(
         mission.starts,
         catalogue.read(new_archives) if catalogue and new_archives else (),
@@ -194,7 +130,7 @@ def _assemble(ground: Ground, lock: DirectoryLock, observe: Observe, ahead: Help
         DatedLog(ground.logs.open("starts"), shared.clock).lines,
     )
 
-    lander = _lander(ground, frontier, order, memory)
+    lander = _lander(ground, bounds, frontier, memory)
     recent = Recent(shared.clock)
     unloader = Unloader(
         shared=shared,
@@ -207,32 +143,32 @@ def _assemble(ground: Ground, lock: DirectoryLock, observe: Observe, ahead: Help
         logbook=Logbook(ground.records, watch, recent),
     )
 
-    reading = reading_of(ground, mission, frontier.queues, pool, unloader, memory, ahead)
-    moves = _moves(ground, frontier, steering, lines)
-    starts = scope if isinstance(scope, StartScope) else None
+    reading = reading_of(ground, mission, frontier.queues, pool, unloader, memory=memory, ahead=ahead)
+    state = moves_state_of(header.parts if header else {})
+    moves = Moves(shared, frontier, steering, lines.named(PageBook.name), ground.directory / QUEUES / PAGES, state)
+    starts = bounds.scope if isinstance(bounds.scope, StartScope) else None
     checkpointer = Checkpointer(
         shared=shared,
         frontier=frontier,
         logs=ground.logs,
         lines=lines,
-        ledger=ledger_of(
-            ground, mission, frontier, apart, met=addresses.met, following=noted(following, changed=others, again=mission.again)
-        ),
+        ledger=ledger_of(ground, mission, frontier, apart, met=addresses.met, following=bounds.noted(again=mission.again)),
         scope=starts,
         parts=[each for each in (steering, moves, node, recrawl, starts) if each is not None],
     )
-    brakes.append(checkpointer.keeps_up)
     checkpointer.on_saved += [moves.work, pool.wake_all]
+    frontier.queues.brakes += [steering.may_lease, allowance.received.may_lease, checkpointer.keeps_up]
     _follow_changes(steering, frontier, lander, allowance, alone=node is None)
     if node is not None:
         node.take(frontier, pool.wake_all, moves, allowance.pages, recrawl)
+        frontier.queues.brakes.append(node.may_lease)
         notes.append(node.note())
-    steering.take(Hands(frontier, lines, ground.normalizer.parse, pool.wake_all))
-    notes += steering.notes
-    observers = observe(Built(ground, lock, frontier, lines, checkpointer, steering, recent, notes, pool.names, node))
+    observers = observe(Built(ground, frontier, lines, checkpointer, steering, recent, pool.names, node))
     if node is not None:
         node.hang = observers.watchdog.hang
-    _stop_on_full_disk(ground, checkpointer, notes)
+    floor = DiskFloor(ground.directory, int(settings.limits.disk), shared.bell.ring, notes.append)
+    floor.look()
+    checkpointer.on_saved.append(floor.look)
     crew = Crew(
         settings=settings,
         queues=frontier.queues,
@@ -256,12 +192,6 @@ def _assemble(ground: Ground, lock: DirectoryLock, observe: Observe, ahead: Help
     )
 
 
-def _stop_on_full_disk(ground: Ground, checkpointer: Checkpointer, notes: list[str]) -> None:
-    floor = DiskFloor(ground.directory, int(ground.settings.limits.disk), ground.shared.bell.ring, notes.append)
-    floor.look()
-    checkpointer.on_saved.append(floor.look)
-
-
 def _allowance(ground: Ground, mission: Mission, pool: FetcherPool) -> Allowance:
     """What all runs together may fetch; a revisit begins to count anew."""
     settings, shared = ground.settings, ground.shared
@@ -274,24 +204,6 @@ def _allowance(ground: Ground, mission: Mission, pool: FetcherPool) -> Allowance
     return Allowance(budget, received, shared.bell.ring, pool.wake_one)
 
 
-def _moves(ground: Ground, frontier: Frontier, steering: Steering, lines: StorageLines) -> Moves:
-    state = moves_state_of(ground.header.parts if ground.header else {})
-    return Moves(ground.shared, frontier, steering, lines.named(PageBook.name), ground.directory / QUEUES / PAGES, state)
-
-
-def _refuse_alone(directory: Path) -> None:
-    """A part of a crawl by several agents can't go on alone: it would ask all hosts of the others. Raises UsageError."""
-    path = directory / QUEUES / IDENTITY
-    if path.exists():
-        from larm.cluster.identity import read_identity  # for who has a cluster
-
-        cluster = read_identity(path).cluster
-        raise UsageError(
-            f"{directory} has a part of a crawl by the agents of the cluster {cluster}: run it with --cluster {cluster} and the"
-            " other options as before, or put these into config.yaml; --fresh forgets it and crawls alone"
-        )
-
-
 def _node(ground: Ground, mission: Mission, steering: Steering) -> Node | None:
     if not ground.settings.cluster.name:
         return None
@@ -300,10 +212,9 @@ def _node(ground: Ground, mission: Mission, steering: Steering) -> Node | None:
     return node_of(ground, mission.start_urls, steering)
 
 
-def _lander(ground: Ground, frontier: Frontier, order: CrawlOrder | None, memory: MemoryBudget) -> Lander:
-    settings, text = ground.settings, wants_text(ground.settings)
-    shared, parts = ground.shared, frontier.chain.filters
-    scope = [part for part in parts if part.name == ScopeFilter.name]
+def _lander(ground: Ground, bounds: Bounds, frontier: Frontier, memory: MemoryBudget) -> Lander:
+    settings, shared, text = ground.settings, ground.shared, wants_text(ground.settings)
+    scope = bounds.scope if ScopeFilter.name in settings.filters.order else None
     process = Processors(settings, ground.normalizer, shared.counters, shared.clock, text=text, memory=memory)
     ground.closed(process.close)
     return Lander(
@@ -311,10 +222,10 @@ def _lander(ground: Ground, frontier: Frontier, order: CrawlOrder | None, memory
         ground.normalizer.join,
         settings.frontier,
         settings.crawl.max_depth,
-        order,
+        frontier.order,
         recall=frontier.chain.recall,
-        is_news=next((part.spellings.is_news for part in parts if isinstance(part, VisitedFilter) and part.spellings), None),
-        is_outside=lambda message: any(part.explain(msgspec.structs.replace(message, link_type=ORDINARY)) for part in scope),
+        is_news=None if frontier.spellings is None else frontier.spellings.is_news,
+        is_outside=lambda page: bool(scope and scope.explain(msgspec.structs.replace(page, link_type=ORDINARY))),
         limits=limits_of(settings),
         text=text,
     )
@@ -331,3 +242,4 @@ def _follow_changes(steering: Steering, frontier: Frontier, lander: Lander, allo
             allowance.change(now.crawl.max_pages)
 
     steering.limits.tell = tell
+    tell(steering.limits.now)  # as the last run was told to

@@ -39,6 +39,7 @@ from larm.engine.moves import Moves
 from larm.engine.parts import Frontier
 from larm.engine.recrawl.revisit import Recrawl
 from larm.errors import LarmError, StageError, UsageError
+from larm.seams import Filter
 
 STEP = 0.1
 """Seconds between two looks at what is due."""
@@ -148,6 +149,10 @@ class Node:
         self._post.take(frontier, moves)
         self.copies.take(frontier, moves)
         self.together.take(frontier, budget, wake)
+
+    def filters(self) -> dict[str, Filter]:
+        """Those of the chain that a crawl has only where several agents do it."""
+        return {"owner": self.owners} | ({"copies": self.copies} if self._rule.own.recover else {})
 
     # -- any thread
 

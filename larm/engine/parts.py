@@ -15,6 +15,7 @@ from larm.engine.watchdog import Watchdog
 from larm.errors import LarmError
 from larm.filters.away import AwayHosts
 from larm.filters.chain import FilterChain
+from larm.filters.spellings import Spellings
 from larm.frontier.changes import HostChanges
 from larm.frontier.guard import Guard
 from larm.frontier.handler import MessageHandler
@@ -33,7 +34,7 @@ from larm.kit.threads.tally import Tally
 from larm.kit.threads.thread_cpu import ThreadCpu
 from larm.kit.threads.ticker import Ticker
 from larm.model.message import URLMessage
-from larm.seams import Clock
+from larm.seams import Clock, CrawlOrder
 
 FINISHED = "finished"
 """Rung when nothing is left, and the reason of a run that ends as nothing will come."""
@@ -60,6 +61,8 @@ class Frontier(NamedTuple):
     incoming: CachingQueue[URLMessage]
     seen: DiskSeenSet
     """The visited set."""
+    spellings: Spellings | None
+    """Of visited pages; None: the visited filter is not in the chain."""
     away: AwayHosts
     """Of the chain: where messages of hosts wait that move."""
     chain: FilterChain
@@ -67,6 +70,8 @@ class Frontier(NamedTuple):
     book: HostBook
     turns: Turns
     queues: HostQueues
+    order: CrawlOrder | None
+    """None: breadth-first."""
     changes: HostChanges
     robots: RobotsLander
     traps: TrapDesk

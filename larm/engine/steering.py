@@ -72,16 +72,17 @@ class Steering:
 
     name = "steering"
 
-    def __init__(self, journal: Journal, state: SteeringState, limits: Limits, shared: Shared) -> None:
-        """``state``: of the last checkpoint. The parts of the river become known by `take`."""
+    def __init__(
+        self, journal: Journal, state: SteeringState, limits: Limits, shared: Shared, hands: Callable[[], Hands]
+    ) -> None:
+        """``state``: of the last checkpoint; ``hands``: asked when an order is carried out. Raises StorageError."""
         # constant after construction
         self._journal = journal
         self.limits = limits
         self._shared = shared
+        self._hands = hands
         self._writing = threading.Lock()
         self._lock = threading.Lock()
-        # constant after `take`
-        self._hands: Hands | None = None
         # guarded by self._writing
         self._closed = False
         # guarded by self._lock
@@ -90,18 +91,18 @@ class Steering:
         self._cut = state.position
         # written in steps of the gate
         self.paused = state.paused
-        self._resumed = state
         self.notes: list[str] = []
-        """What a person should know at the start; of `take`."""
+        """What a person should know at the start."""
         # replaced before any other thread runs
         self.policy: EndPolicy = AsConfigured(limits)
         self.recipients: dict[str, Callable[[bytes], object]] = {}
         """By name: who is given what `deliver` wrote down, in a step of the gate; quick, and it does not order anything."""
 
-    def take(self, hands: Hands) -> None:
-        """Before any other thread runs: the settings of the last run, and its orders that no checkpoint knows yet."""
-        self._hands = hands
-        for key, value in self._resumed.changes.items():
+        self._go_on(state.changes)
+
+    def _go_on(self, changes: Mapping[str, str]) -> None:
+        """With the settings of the last run, and its orders that no checkpoint knows yet."""
+        for key, value in changes.items():
             try:
                 self.limits.set(key, value)
             except UsageError as error:  # the settings of this run are others
@@ -206,11 +207,6 @@ class Steering:
 
     # -- what each order means
 
-    @property
-    def _hand(self) -> Hands:
-        assert self._hands is not None, "take() comes first"  # noqa: S101
-        return self._hands
-
     def _check(self, order: AnyOrder) -> tuple[AnyOrder, Done]:
         """What is written down, and what is said. Raises UsageError."""
         match order:
@@ -238,7 +234,8 @@ class Steering:
 
     def _carry_out(self, order: AnyOrder | Deliver) -> None:
         """In a step of the gate."""
-        hands, frontier = self._hand, self._hand.frontier
+        hands = self._hands()
+        frontier = hands.frontier
         match order:
             case Deliver(to, data):
                 if to not in self.recipients:
@@ -276,13 +273,13 @@ class Steering:
         refused: list[Refused] = []
         for url in urls:
             try:
-                good.append(self._hand.parse(url).access)
+                good.append(self._hands().parse(url).access)
             except BadUrl as error:
                 refused.append(Refused(without_credentials(url), str(error)))
         return good, refused
 
     def _held_by(self, order: Reopen) -> int:
-        traps = self._hand.frontier.traps
+        traps = self._hands().frontier.traps
         held = sum(traps.held_by(host, order.pattern) for host in traps.holders(order.host))
         if not held:
             where = f" at {order.host}" if order.host else ""
@@ -291,7 +288,7 @@ class Steering:
 
     def _host(self, name: str) -> str:
         try:
-            return self._hand.parse(name if "://" in name else f"http://{name}/").host
+            return self._hands().parse(name if "://" in name else f"http://{name}/").host
         except BadUrl as error:
             raise UsageError(f"{name}: {error}") from error
 

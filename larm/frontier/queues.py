@@ -49,12 +49,9 @@ class HostQueues:
         turns: Turns,
         *,
         guard: Guard | None = None,
-        brakes: Sequence[Callable[[], bool]] = (),
         count: Callable[[str, int], object] = lambda _name, _n: None,
     ) -> None:
-        """``brakes``: leases are given while all of them return True. They are called without the lock; when one that returned
-        False would return True again, its owner must wake the fetchers. ``count`` is that of the crawl.
-        """
+        """``count``: that of the crawl."""
         # constant after construction
         self._turns = turns
         self._book = turns.book
@@ -62,9 +59,11 @@ class HostQueues:
         self._tally = turns.tally
         self._addresses = turns.addresses
         self._guard = guard
-        self._brakes = brakes
         self._count = count
         self._numbers = itertools.count()
+        self.brakes: list[Callable[[], bool]] = []
+        """Leases are given while all of them return True. They are called without the lock; when one that returned False would
+        return True again, its owner must wake the fetchers. Added to before any other thread runs."""
         self.on_back_off: Callable[[str, float], object] = lambda host, seconds: None  # noqa: ARG005
         """Told, with the lock, of a host that asks for a rest of so many seconds. Replaced before any other thread runs."""
         # guarded by book.lock
@@ -144,7 +143,7 @@ class HostQueues:
         return leases
 
     def _may_lease(self) -> bool:
-        for may_lease in self._brakes:  # noqa: SIM110  a generator takes twice the time
+        for may_lease in self.brakes:  # noqa: SIM110  a generator takes twice the time
             if not may_lease():
                 return False
         return True

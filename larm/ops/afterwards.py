@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from larm.building.named_parts import FilterParts, filters, own_filters, trap_rules_of
+from larm.building.named_parts import filters, own_filters, trap_rules_of
 from larm.building.readers import Processors, memory_budget, normalizer_of
 from larm.building.scoping import as_before, current_scope, scope_of, start_type
 from larm.building.start_folders import called, file_rules
@@ -29,8 +29,11 @@ from larm.crawldir.state import (
 from larm.engine.figures.rates import minute
 from larm.engine.verdicts import place_in, refusals_of
 from larm.errors import StorageError, UsageError
+from larm.filters.files import FilesFilter
+from larm.filters.forgotten import ForgottenFilter
 from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
+from larm.filters.visited import VisitedFilter
 from larm.frontier.checkpoint import Header
 from larm.frontier.hosts import HostBook
 from larm.frontier.robots.desk import RobotsDesk
@@ -59,6 +62,7 @@ from larm.ops.forgetting import undoing
 from larm.ops.redirects import end_of
 from larm.ops.reindex import Reindexed, reindex
 from larm.ops.verdict import Facts, verdict
+from larm.seams import Filter
 from larm.store.log import LINKS_LOG
 from larm.store.pages.page_row import Answer, PageRow
 from larm.store.pages.page_rows import page_row, page_rows
@@ -127,8 +131,16 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
         folders = file_rules(settings.files, directory, state.header.start_urls if state.header else ())
         traps = TrapDesk(book, trap_rules_of(settings), tally)
         forgotten = ForgottenPages(forgotten_of(state.header).items)
-        parts = FilterParts(scope, state.seen, desk, traps, folders, forgotten)
-        refusals = refusals_of(url, filters(settings, parts, own_filters(settings)))
+        chain: dict[str, Filter | None] = {
+            "forgotten": ForgottenFilter(forgotten) if forgotten else None,
+            "files": None if folders is None else FilesFilter(folders),
+            "scope": scope,
+            "visited": VisitedFilter(state.seen),
+            "traps": traps,
+            "robots": desk if settings.robots.obey else None,
+            **own_filters(settings),
+        }
+        refusals = refusals_of(url, filters(settings, chain))
         page = _page_row(directory, url.fingerprint)
         kin = kin_of(directory / QUEUES / ALIASES, url.fingerprint)
         links = _linked(directory, url)

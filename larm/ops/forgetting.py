@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from larm.building.following import READ_ANEW
+from larm.building.bounds import READ_ANEW
 from larm.building.named_parts import BUILT_IN_STORAGES, storages
 from larm.building.readers import normalizer_of
 from larm.building.start_folders import called

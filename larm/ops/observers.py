@@ -25,7 +25,7 @@ from larm.store.pipeline import StorageLine
 
 
 def _observers_of(built: Built) -> Observers:
-    ground, lock, frontier, lines, checkpointer, steering, recent, notes, names, node = built
+    ground, frontier, lines, checkpointer, steering, recent, names, node = built
     cluster: Cluster | None = None
     if node is not None:
         from larm.ops.agents import cluster_of  # for who has a cluster
@@ -70,10 +70,10 @@ def _observers_of(built: Built) -> Observers:
             cluster=cluster,
         )
     )
-    door = ControlServer(lock, desk, shared.clock, checkpointer, shared.ticker.hurry, counted=shared.counters.add)
+    door = ControlServer(ground.lock, desk, shared.clock, checkpointer, shared.ticker.hurry, counted=shared.counters.add)
     ground.closed(door.close)
     checkpointer.on_saved.append(door.saved)
-    return Observers(probe, reporter, watchdog, door, notes)
+    return Observers(probe, reporter, watchdog, door, ground.notes)
 
 
 build_crawl = partial(wiring.build_crawl, observe=_observers_of)

@@ -110,7 +110,8 @@ class Rig:
             order=order,
             addresses=self.addresses,
         )
-        self.queues = HostQueues(self.turns, guard=guard, brakes=[lambda: self.may_lease], count=self._count)
+        self.queues = HostQueues(self.turns, guard=guard, count=self._count)
+        self.queues.brakes.append(lambda: self.may_lease)
         self.changes = HostChanges(self.turns, guard)
         self.guard = guard
         self.robots = Robots()
