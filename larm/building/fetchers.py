@@ -54,9 +54,7 @@ def fetcher_pool(
     fetch, retries, air = settings.fetch, settings.frontier.retries, Air(air_of(memory))
     names = LookUps(clock, fetch.ip)
     ground.closed(names.close)
-    terms = FetchTerms(
-        fetch, settings.robots, agent, addresses, ground.shared.addresses, air, names, sites, retries
-    )
+    terms = FetchTerms(fetch, settings.robots, agent, addresses, ground.shared.addresses, air, names, sites, retries)
     fetchers: list[Fetcher] = []
     for _ in range(fetch.threads):
         web = CurlFetcher(terms, clock, exchanges=exchanges)

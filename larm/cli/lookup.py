@@ -32,8 +32,8 @@ def why(*, urls: tuple[str, ...], scope: bool, file: Path | None, overrides: tup
     for number, url in enumerate(urls):
         if number:
             click.echo()
-        answer, rows = explain_url(config, existing(directory), access_form(url))
-        click.echo("\n".join([f"{shown(answer)}\n", *topic_rows(rows)]))
+        found = explain_url(config, existing(directory), access_form(url))
+        click.echo("\n".join([f"{shown(found.verdict)}\n", *topic_rows(found.rows)]))
 
 
 @click.command(cls=LarmCommand)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from larm.config import Config
     from larm.engine.crawl import Crawl
     from larm.engine.ending import Ending
+    from larm.engine.figures.notes import Note
     from larm.engine.figures.snapshot import Snapshot
     from larm.ops.display import Display
 
@@ -77,10 +78,10 @@ def run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, p
         if display:
             display.close()
     now = river.snapshot()
-    said = _sentences(directory, config, river, ending, told)
+    said = _notes(directory, config, river, ending, told)
     if news is not None:
-        for sentence in said[news.said - told :]:
-            say(sentence)
+        for each in said[news.said - told :]:
+            say(each.text)
         if verbose:
             _tell_figures(now, ending, clock.wall())
     _tell_failed(ending.failed_starts, directory)
@@ -115,24 +116,24 @@ def _interrupt(display: Display, text: str) -> None:
     display.interrupt(lambda: say(text))
 
 
-def _sentences(directory: Path, config: Config, river: Crawl, ending: Ending, told: int) -> list[str]:
+def _notes(directory: Path, config: Config, river: Crawl, ending: Ending, told: int) -> list[Note]:
     """What is to be said at the end, but for notes that were told; ``larm stats`` and the monitor say it again."""
-    from larm.engine.figures.reporter import note_sentences
+    from larm.engine.figures.notes import plain
+    from larm.engine.figures.reporter import keep_notes
     from larm.ops.left_out import left_out
     from larm.ops.outcome import next_step, outcome
 
-    now, said = river.snapshot(), river.notes[told:]
+    now, said = river.snapshot(), [plain(each) for each in river.notes[told:]]
     try:
         said += left_out(directory, config, now, river.own_filters, river.filters)
     except StorageError as error:
-        said.append(str(error))
+        said.append(plain(str(error)))
     said += outcome(now, ending.reason, str(directory), ending.slowest)
     try:
-        note_sentences(directory, [*said, *_first(ending.failed_starts, "logs/starts.log")])
+        keep_notes(directory, [*said, *map(plain, _first(ending.failed_starts, "logs/starts.log"))])
     except StorageError as error:
-        said.append(str(error))
-    then = next_step(now, ending.reason)
-    return [*said, then] if then else said
+        said.append(plain(str(error)))
+    return said + next_step(now, ending.reason)
 
 
 def _tell_figures(now: Snapshot, ending: Ending, wall: float) -> None:

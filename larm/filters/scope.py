@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from larm.errors import ConfigError
-from larm.kit.counted import counted
 from larm.kit.expression import Expression, TooSlow
 from larm.model.message import REDIRECT, SITEMAP, START, URLMessage, host_in
 from larm.model.region import Globs, Reach, Region, region_of
@@ -97,11 +96,10 @@ class SitemapPass:
         self._example = self._example or f"{message.url.access}, which files of {source} name"
         return False
 
-    def beyond(self) -> str:
-        """Return a sentence about the sitemaps that were too many, in this run or before; empty: there were none."""
-        such = f", such as {self._example}" if self._example else ""
-        what = f"{counted(self._beyond or self.before, 'sitemap')} not fetched{such}: at most {_ELSEWHERE} on other hosts"
-        return f"{what} for each host; a start URL there (--add) has it" if self._beyond or self.before else ""
+    def beyond(self) -> dict[str, Any]:
+        """Return the numbers of the note on sitemaps that were too many, in this run or before; empty: there were none."""
+        sitemaps = self._beyond or self.before
+        return {"sitemaps": sitemaps, "example": self._example, "most": _ELSEWHERE} if sitemaps else {}
 
 
 class ScopeFilter:
@@ -140,13 +138,10 @@ class ScopeFilter:
             return _TOO_SLOW
         return "" if inside and (self._globs is _ANY or not self._globs.refuses(normalised, spelled)) else _OUTSIDE
 
-    def too_slow(self) -> str:
-        """Return a sentence about the URLs on which matching took too long; empty: there were none."""
+    def too_slow(self) -> dict[str, Any]:
+        """Return the numbers of the note on URLs for which matching took too long; empty: there were none."""
         slow = self._expression.slow
-        if not slow:
-            return ""
-        what = f"{counted(len(slow), 'URL')} dropped, such as {next(iter(slow))}: matching with -restrictto {self._pattern}"
-        return f"{what} takes too long; write it {_SIMPLER}"
+        return {"urls": len(slow), "example": next(iter(slow)), "pattern": self._pattern, "simpler": _SIMPLER} if slow else {}
 
     def __str__(self) -> str:
         return f"{self._pattern}{self._globs}"

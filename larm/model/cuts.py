@@ -95,20 +95,6 @@ def larger(least: int, limit: int) -> int:
     return least
 
 
-def sentence(pages: Mapping[str, tuple[int, int]]) -> str:
-    """What is said of so many pages for each name, with what to do; empty where there are none.
-
-    ``pages``: by name, how many, and the largest limit that one of them was cut by.
-    """
-    known = [(CUTS[name], count, limit) for name, (count, limit) in pages.items() if count and name in CUTS]
-    if not known:
-        return ""
-    said = ", ".join(f"{count:,} {cut.what}" for cut, count, _ in known)
-    remedies = " ".join(f"--set {remedy}" for cut, _, limit in known if (remedy := cut.remedy(limit)))
-    again = f"the same command{' with ' if remedies else ''}{remedies} reads them again"
-    return f"words or links are missing of pages that were cut: {said}; {again}; 'larm search cut:all' finds them"
-
-
 def sentence_of(name: str, limit: int) -> str:
     """The same of one page."""
     cut = CUTS.get(name)

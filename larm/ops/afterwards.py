@@ -26,6 +26,7 @@ from larm.crawldir.state import (
     open_state,
     refuse_without_crawl,
 )
+from larm.engine.figures.notes import Note
 from larm.engine.figures.rates import minute
 from larm.engine.verdicts import place_in, refusals_of
 from larm.errors import StorageError, UsageError
@@ -107,10 +108,15 @@ def reindex_pages(settings: Config, directory: Path) -> Reindexed:
 class Explained(NamedTuple):
     """The answer of ``larm why``."""
 
-    verdict: str
-    """One sentence."""
+    note: Note
+    """What became of the URL."""
     rows: list[tuple[str, str]]
     """Topics and sentences."""
+
+    @property
+    def verdict(self) -> str:
+        """The sentence of the note."""
+        return self.note.text
 
 
 def explain_url(settings: Config, directory: Path, text: str) -> Explained:

@@ -1,15 +1,16 @@
-"""What a crawl has left out: one sentence for each kind, with how to get it. Said at the end of ``larm crawl``; main thread."""
+"""What a crawl has left out: a note for each kind, with how to get it. Said at the end of ``larm crawl``; main thread."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from larm.building.readers import normalizer_of
 from larm.building.scoping import current_scope, regions_of
 from larm.config import Config
 from larm.crawldir.state import ALIASES, LOGS, PAGES, QUEUES, last_header
-from larm.engine.figures.rates import size
+from larm.engine.figures.notes import Note, note
 from larm.engine.figures.snapshot import Snapshot
 from larm.engine.landing import CIRCLE, SITEMAPS, TOO_MANY
 from larm.filters.archive_scope import ArchiveScope
@@ -20,12 +21,11 @@ from larm.filters.scope import ScopeFilter, StartScope
 from larm.frontier.robots.desk import RobotsDesk
 from larm.frontier.robots.landing import TRUNCATED, UNWANTED
 from larm.index.duplicates.lookup import aliases_in
-from larm.kit.counted import counted
 from larm.kit.disk.files import is_there
 from larm.kit.logs.log_book import GONE
 from larm.model import hollow
-from larm.model.cuts import larger, sentence, was_cut
-from larm.model.left import NOFOLLOW, TOO_DEEP, growing, sentences
+from larm.model.cuts import CUTS, larger, was_cut
+from larm.model.left import NOFOLLOW, TOO_DEEP, HostLeft
 from larm.model.message import REDIRECT, URLMessage
 from larm.model.outcome import FailReason
 from larm.model.region import Globs
@@ -38,69 +38,142 @@ _STARTS, _NAMED, _LINES = 100, 3, 100_000
 """Start URLs that are looked at, and named; lines of links.log, and of the scope's log, that are read for what is told."""
 _ASKED = 10_000
 """Links outside that are looked at, whether a longer expression would have them."""
+_SCOPE_LOG = f"{ScopeFilter.log_name}.log"
+
+Rule = tuple[str, Mapping[str, Any]]
+"""The key of a note, and its numbers. It is said where the first of these is neither 0 nor empty."""
 
 
 def left_out(
     directory: Path, settings: Config, now: Snapshot, own: Sequence[Filter] = (), filters: Sequence[Filter] = ()
-) -> list[str]:
-    """Return the sentences of a crawl that has ended so; ``own``: the user's own of its ``filters``. Raises StorageError."""
-    said = [cut_sentence(directory)] if was_cut(now.totals) else []
-    said += [_too_long(directory, settings, now.filtered.get(LengthFilter.name, 0)), _aliases(directory)]
-    said += [*_by_settings(settings, now), hollow.sentence(now.counters, now.pages_run), _private(settings, now)]
-    said += [_all_outside(directory, settings, now) or _outside_of_some(directory, settings, now)]
-    said += [part.too_slow() for part in filters if isinstance(part, ScopeFilter | ArchiveScope)]
-    said += [part.sitemaps.beyond() for part in filters if isinstance(part, ScopeFilter | StartScope)]
-    said += [_excluded(directory, settings), _failed(now), _forbidden(now), _known_paths(now)]
-    said += [*_by_own_filters(own, now), _slowed(settings, now)]
-    said += [*sentences(now.left, now.held_back), growing(now.growing)]
-    said += [_logs(settings, now.counters.get(GONE, 0))]
-    return [each for each in said if each]
+) -> list[Note]:
+    """Return the notes on a crawl that has ended so; ``own``: the user's own of its ``filters``. Raises StorageError."""
+    counters, dropped = now.counters, now.filtered
+    redirects, robots, depth = settings.frontier.redirects, settings.robots, settings.crawl.max_depth or 0
+    rules: list[Rule] = [
+        ("cut", cut_numbers(directory) if was_cut(now.totals) else {}),
+        ("too_long", _too_long(directory, settings, dropped.get(LengthFilter.name, 0))),
+        ("aliases", _aliases(directory)),
+        ("redirects", {"pages": counters.get(TOO_MANY), "most": redirects, "enough": larger(20, redirects)}),
+        ("robots_truncated", {"hosts": counters.get(TRUNCATED), "enough": larger(5, robots.size // 10**6)}),
+        ("sitemaps_unwanted", {"hosts": counters.get(UNWANTED) if robots.sitemaps else 0}),
+        ("nofollow", {"pages": counters.get(NOFOLLOW)}),
+        ("too_deep", {"pages": counters.get(TOO_DEEP), "depth": depth, "deeper": depth + 1}),
+        ("circle", {"pages": counters.get(CIRCLE)}),
+        ("hollow", hollow_numbers(counters, now.pages_run)),
+        ("private", _private(settings, counters)),
+        _outside(directory, settings, now, dropped.get(ScopeFilter.name, 0)),
+        *(("too_slow", part.too_slow()) for part in filters if isinstance(part, ScopeFilter | ArchiveScope)),
+        *(("sitemaps_beyond", part.sitemaps.beyond()) for part in filters if isinstance(part, ScopeFilter | StartScope)),
+        ("excluded", {"urls": _excluded(directory, settings)}),
+        ("raised", {"links": counters.get(FAILED), "log": f"{LOGS}/{ERRORS_LOG}.log"}),
+        ("forbidden", {"urls": dropped.get(RobotsDesk.name), "log": f"{LOGS}/{RobotsDesk.log_name}.log"}),
+        ("known_paths", {"urls": dropped.get(KnownPathsFilter.name), "log": f"{LOGS}/{KnownPathsFilter.log_name}.log"}),
+        *(
+            ("own_filter", {"links": dropped.get(part.name), "filter": part.name, "log": f"{LOGS}/{part.log_name}.log"})
+            for part in own
+        ),
+        ("slowed", {"hosts": now.hosts_slowed, "times": f"{settings.frontier.error_delay:g}"}),
+        *held_back(now.left, now.held_back, now.growing),
+        ("logs", {"bytes": counters.get(GONE), "limit": int(settings.monitor.log_size)}),
+    ]
+    return notes_of(rules)
 
 
-def cut_sentence(directory: Path) -> str:
-    """What is missing of pages, and how to get it; empty where nothing is. Also for ``larm stats``. Raises StorageError."""
+def notes_of(rules: Iterable[Rule]) -> list[Note]:
+    """Return the notes of the rules that hold."""
+    return [note(key, **numbers) for key, numbers in rules if next(iter(numbers.values()), None)]
+
+
+def cut_numbers(directory: Path) -> Mapping[str, Any]:
+    """Return what is missing of pages, and the settings that read more; empty where nothing is. Raises StorageError."""
     path = directory / QUEUES / PAGES
-    return sentence(cut_pages(path)) if is_there(path) else ""
+    pages = cut_pages(path) if is_there(path) else {}
+    known = [(CUTS[name], count, limit) for name, (count, limit) in pages.items() if count and name in CUTS]
+    cuts = [f"{count:,} {cut.what}" for cut, count, _ in known]
+    return {"cuts": cuts, "settings": [f"--set {remedy}" for cut, _, limit in known if (remedy := cut.remedy(limit))]}
 
 
-def _outside_of_some(directory: Path, settings: Config, now: Snapshot) -> str:
+def hollow_numbers(counters: Mapping[str, int], pages: int) -> Mapping[str, Any]:
+    """Return the numbers of fetched pages in which there is nothing to search, of ``pages`` that a run fetched."""
+    found = {name: counters.get(hollow.COUNTED + name, 0) for name in hollow.NOTES}
+    total = sum(found.values())
+    only = pages == total == 1
+    return {"total": total, "found": 0 if only else total, "pages": pages, "only": only, **found}
+
+
+def held_back(left: Sequence[HostLeft], urls: int, growing: Sequence[str]) -> Iterator[Rule]:
+    """Notes for each host and reason, of the hosts that hold back most; ``urls``: of all hosts."""
+    said = False
+    for host in left[:_NAMED]:
+        for state in ("trap", "same", "limit", "closed", "open"):
+            some = [each for each in host.patterns if each.state == state and each.urls]
+            names = [each.pattern for each in some[:_NAMED]]
+            count = sum(each.urls for each in some)
+            said |= bool(some)
+            yield f"left_{state}", {"urls": count, "host": host.host, "patterns": _some(names, len(some))}
+        said |= bool(host.lost)
+        yield "left_lost", {"urls": host.lost, "host": host.host}
+    others = urls - sum(host.urls for host in left[:_NAMED])
+    yield "left_others", {"urls": max(others, 0)}
+    yield "left_parked", {"said": said or others > 0}
+    yield "growing", {"hosts": list(growing), "count": len(growing)}
+
+
+def _some(names: Sequence[str], count: int) -> list[str]:
+    return [*names, *(["..."] if count > len(names) else [])]
+
+
+def _too_long(directory: Path, settings: Config, links: int) -> Mapping[str, Any]:
+    log, most, longest = directory / LOGS / f"{LengthFilter.log_name}.log", settings.filters.length.max, 0
+    if links:
+        with suppress(OSError), log.open(encoding="utf-8", errors="replace") as lines:  # somebody may have moved it
+            longest = max((len(line) for line in islice(lines, _LINES)), default=0)
+    return {"links": links, "most": most, "log": f"{LOGS}/{log.name}", "enough": max(longest, most + 1)}
+
+
+def _aliases(directory: Path) -> Mapping[str, Any]:
+    count, some = aliases_in(directory / QUEUES / ALIASES, _NAMED)
+    return {"pages": count, "some": _some(some, count)}
+
+
+def _private(settings: Config, counters: Mapping[str, int]) -> Mapping[str, Any]:
+    """Each host is asked for its robots.txt first, where that is obeyed."""
+    obey = settings.robots.obey
+    kind = "robotstxt/exception_count" if obey else "downloader/exception_type_count"
+    count = counters.get(f"{kind}/{FailReason.PRIVATE.value}", 0)
+    return {"count": count, "hosts": count * obey, "urls": count * (not obey)}
+
+
+def _outside(directory: Path, settings: Config, now: Snapshot, count: int) -> Rule:
+    """A scope with nothing in it but the start pages is a mistake, mostly an expression for the beginning of a URL."""
+    moved = sum(number for name, number in now.totals.items() if name.startswith("downloader/response_status_count/3"))
+    sitemaps, pattern = now.totals.get(SITEMAPS, 0), settings.crawl.restrict_to
+    if not count or not now.pages_run or now.visited > len(settings.crawl.start) + moved + sitemaps:
+        return "some_outside", {"pages": _pages_with_links_outside(directory, settings) if count else []}
+    links: dict[str, Any] = {"count": count, "pages": "the start pages" + " and sitemaps" * bool(sitemaps)}
+    if pattern:
+        with (directory / LOGS / _SCOPE_LOG).open(encoding="utf-8", errors="replace") as log:
+            longer = ScopeFilter(f"(?:{pattern}).*")
+            inside = sum(not longer.refusal(line.rstrip("\n")) for line in islice(log, _ASKED))
+        return "all_outside_pattern", {**links, "pattern": pattern, "inside": inside}
+    whole = all(region.whole for region in regions_of(last_header(directory)))
+    return "all_outside" if whole else "all_outside_scope", {**links, "only": count == 1, "links": count * (count > 1)}
+
+
+def _pages_with_links_outside(directory: Path, settings: Config) -> list[str]:
     """Start pages all of whose links are outside, where others have some inside: that one was a slip."""
-    if not now.filtered.get(ScopeFilter.name, 0) or not 1 < len(settings.crawl.start) <= _STARTS:
-        return ""
+    if not 1 < len(settings.crawl.start) <= _STARTS:
+        return []
     _, scope = current_scope(settings, directory)
     normalizer = normalizer_of(settings, directory, settings.crawl.start)
     links = _links_of(directory, {normalizer.parse(url).access for url in settings.crawl.start})
-    alone = [
+    return [
         page
         for page, targets in links.items()
         if (urls := [url for url in map(normalizer.parse, targets) if url.access != page])
         and all(scope.explain(URLMessage(url)) for url in urls)
     ]
-    if not alone:
-        return ""
-    some = ", ".join(alone[:_NAMED]) + (f" and {len(alone) - _NAMED} more" if len(alone) > _NAMED else "")
-    return f"all links of {some} are out of scope; 'larm why --scope URL' says why"
-
-
-def _excluded(directory: Path, settings: Config) -> str:
-    """What is outside by the patterns alone, of the URLs that the filter has dropped, in this run or an earlier one."""
-    path, crawl = directory / LOGS / f"{ScopeFilter.log_name}.log", settings.crawl
-    told = crawl.include or crawl.exclude or any(seed.include or seed.exclude for seed in crawl.seeds)
-    known = told or any(region.globs != Globs() for region in regions_of(last_header(directory)))
-    if not known or ScopeFilter.name not in settings.filters.order or not is_there(path):
-        return ""
-    _, scope = current_scope(settings, directory)
-    bare, normalizer = scope.without_patterns(), normalizer_of(settings, directory, crawl.start)
-    messages = []
-    with path.open(encoding="utf-8", errors="replace") as log:
-        for url in {line.rstrip("\n") for line in islice(log, _LINES)}:
-            with suppress(BadUrl):  # a line that a crash has torn
-                messages.append(URLMessage(normalizer.parse(url)))
-    count = sum(scope.explain(each) is not None and bare.explain(each) is None for each in messages)
-    if not count:
-        return ""
-    urls = f"{counted(count, 'URL')} not fetched, as --exclude and --include leave them out"
-    return f"{urls}; 'larm why URL' names the pattern, -s crawl.scope=host without them takes the whole hosts again"
 
 
 def _links_of(directory: Path, pages: set[str]) -> dict[str, set[str]]:
@@ -120,135 +193,18 @@ def _links_of(directory: Path, pages: set[str]) -> dict[str, set[str]]:
     return found
 
 
-def _told(count: int, noun: str, what: str, remedy: str) -> str:
-    """One sentence; empty where there is nothing to tell."""
-    return f"{counted(count, noun)} {what}; {remedy}" if count else ""
-
-
-def _too_long(directory: Path, settings: Config, count: int) -> str:
-    log, most = directory / LOGS / f"{LengthFilter.log_name}.log", settings.filters.length.max
-    if not count:
-        return ""
-    longest = 0
-    with suppress(OSError), log.open(encoding="utf-8", errors="replace") as lines:  # somebody may have moved it
-        longest = max((len(line) for line in islice(lines, _LINES)), default=0)
-    remedy = f"'larm crawl -start @{LOGS}/{log.name} -s filters.length.max={max(longest, most + 1)}' does"
-    return _told(count, "link", f"to URLs of more than {most:,} characters not followed", remedy)
-
-
-def _by_settings(settings: Config, now: Snapshot) -> Iterator[str]:
-    """Where the same command with another setting is all that it takes."""
-    redirects, size = settings.frontier.redirects, settings.robots.size
-    deepest = settings.crawl.max_depth
-    for name, noun, what, remedy in (
-        (
-            TOO_MANY,
-            "page",
-            f"behind more than {redirects} redirects in a row not fetched",
-            f"--set frontier.redirects={larger(20, redirects)} does",
-        ),
-        (
-            TRUNCATED,
-            "host",
-            "with a robots.txt that is longer than robots.size: rules and sitemaps behind that are not known",
-            f"--set robots.size={larger(5, size // 10**6)}MB reads more",
-        ),
-        (
-            UNWANTED if settings.robots.sitemaps else "",
-            "host",
-            "with sitemaps in its robots.txt that are not fetched, as --max-depth is given",
-            "-s crawl.max_depth=null in place of it fetches them, and what they list",
-        ),
-        (
-            NOFOLLOW,
-            "page",
-            "with links that are not followed, as they say nofollow",
-            "--set processing.nofollow=false follows them",
-        ),
-        (
-            TOO_DEEP,
-            "page",
-            f"with links that are not followed, as they lead deeper than --max-depth {deepest}",
-            f"--max-depth {(deepest or 0) + 1} follows them, without (-s crawl.max_depth=null) all that is in scope",
-        ),
-        (
-            CIRCLE,
-            "page",
-            "not fetched, redirecting in a circle, as sites do that want a cookie",
-            "the cookies of a browser, or keep_cookies, under sites in config.yaml (larm help sites) asks again",
-        ),
-    ):
-        yield _told(now.counters.get(name, 0), noun, what, f"the same command with {remedy}")
-
-
-def _aliases(directory: Path) -> str:
-    count, some = aliases_in(directory / QUEUES / ALIASES, _NAMED)
-    which = "found by searches under another address, which says the same or is named there as the right one"
-    named = ", ".join(some) + (", ..." if count > len(some) else "")
-    remedy = "'larm why' with one of these says which, storage.index.merge_duplicates: false indexes all"
-    return _told(count, "page", f"{which}: {named}", remedy)
-
-
-def _forbidden(now: Snapshot) -> str:
-    remedy = f"'larm why URL' names the line, {LOGS}/{RobotsDesk.log_name}.log has them, each run asks the rules again"
-    return _told(now.filtered.get(RobotsDesk.name, 0), "URL", "not fetched, as robots.txt forbids that", remedy)
-
-
-def _known_paths(now: Snapshot) -> str:
-    remedy = f"'larm why URL' says which, {LOGS}/{KnownPathsFilter.log_name}.log has them"
-    count = now.filtered.get(KnownPathsFilter.name, 0)
-    return _told(count, "URL", f"not fetched, as filters.known_paths has an entry for {'it' if count == 1 else 'them'}", remedy)
-
-
-def _by_own_filters(own: Sequence[Filter], now: Snapshot) -> Iterator[str]:
-    for part in own:
-        remedy = (
-            f"'larm why URL' says why, {LOGS}/{part.log_name}.log has them, a run without it in filters.order asks for them"
-        )
-        yield _told(now.filtered.get(part.name, 0), "link", f"not followed, as the filter {part.name} drops them", remedy)
-
-
-def _slowed(settings: Config, now: Snapshot) -> str:
-    what = f"with nearly nothing but errors asked {settings.frontier.error_delay:g} times more slowly"
-    return _told(now.hosts_slowed, "host", what, "the same command with -s frontier.error_delay=1 asks as fast as others")
-
-
-def _failed(now: Snapshot) -> str:
-    log = f"{LOGS}/{ERRORS_LOG}.log"
-    remedy = f"mend it, then 'cut -f3 {log} | larm crawl -start @-' asks for them"
-    return _told(now.counters.get(FAILED, 0), "link", f"not followed, as a filter raised, which {log} shows", remedy)
-
-
-def _logs(settings: Config, count: int) -> str:
-    if not count:
-        return ""
-    limit = size(int(settings.monitor.log_size))
-    return f"the oldest {size(count)} of lines left {LOGS}/: monitor.log_size lets each have {limit}"
-
-
-def _private(settings: Config, now: Snapshot) -> str:
-    """Each host is asked for its robots.txt first, where that is obeyed."""
-    kind, noun = ("robotstxt/exception_count", "host") if settings.robots.obey else ("downloader/exception_type_count", "URL")
-    remedy = f"the logs of robots.txt and of errors in {LOGS}/ name them, crawl.private_networks allows them"
-    count = now.counters.get(f"{kind}/{FailReason.PRIVATE.value}", 0)
-    return _told(count, noun, "at private addresses not asked for anything", remedy)
-
-
-def _all_outside(directory: Path, settings: Config, now: Snapshot) -> str:
-    """A scope with nothing in it but the start pages is a mistake, mostly an expression for the beginning of a URL."""
-    count = now.filtered.get(ScopeFilter.name, 0)
-    moved = sum(number for name, number in now.totals.items() if name.startswith("downloader/response_status_count/3"))
-    sitemaps = now.totals.get(SITEMAPS, 0)
-    if not count or not now.pages_run or now.visited > len(settings.crawl.start) + moved + sitemaps:
-        return ""
-    pattern, pages = settings.crawl.restrict_to, "the start pages" + " and sitemaps" * bool(sitemaps)
-    if not pattern:
-        links = f"the only link of {pages} leads" if count == 1 else f"all {count:,} links of {pages} lead"
-        if all(region.whole for region in regions_of(last_header(directory))):
-            return f"{links} to other hosts; -restrictto REGEX sets a scope that has them, '.*' one that has all"
-        return f"{links} out of the scope; 'larm why --scope URL' says why"
-    outside = f"-restrictto {pattern} has none of the {count:,} links of {pages}; it must match a URL as a whole"
-    with (directory / LOGS / f"{ScopeFilter.log_name}.log").open(encoding="utf-8", errors="replace") as log:
-        longer = ScopeFilter(f"(?:{pattern}).*")
-        inside = sum(not longer.refusal(line.rstrip("\n")) for line in islice(log, _ASKED))
-    return f"{outside}: '{pattern}.*' would have {inside:,} of them" if inside else outside
+def _excluded(directory: Path, settings: Config) -> int:
+    """URLs that the filter has dropped, in this run or an earlier one, and that are outside by the patterns alone."""
+    path, crawl = directory / LOGS / _SCOPE_LOG, settings.crawl
+    told = crawl.include or crawl.exclude or any(seed.include or seed.exclude for seed in crawl.seeds)
+    known = told or any(region.globs != Globs() for region in regions_of(last_header(directory)))
+    if not known or ScopeFilter.name not in settings.filters.order or not is_there(path):
+        return 0
+    _, scope = current_scope(settings, directory)
+    bare, normalizer = scope.without_patterns(), normalizer_of(settings, directory, crawl.start)
+    messages = []
+    with path.open(encoding="utf-8", errors="replace") as log:
+        for url in {line.rstrip("\n") for line in islice(log, _LINES)}:
+            with suppress(BadUrl):  # a line that a crash has torn
+                messages.append(URLMessage(normalizer.parse(url)))
+    return sum(scope.explain(each) is not None and bare.explain(each) is None for each in messages)

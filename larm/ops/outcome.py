@@ -1,10 +1,9 @@
-"""How a run ended, in a few sentences for a person. Pure; the figures behind them are in ``stats.json``, and in ``-v``."""
+"""How a run ended, in a few notes for a person. Pure; the figures behind them are in ``stats.json``, and in ``-v``."""
 
 from collections.abc import Iterator
 
-from larm.engine.figures.rates import duration
+from larm.engine.figures.notes import Note, note
 from larm.engine.figures.snapshot import Snapshot
-from larm.kit.counted import counted
 from larm.ops.cluster_line import cluster_line
 
 _STATUS = "downloader/response_status_count/"
@@ -18,7 +17,7 @@ _ENDS = {
     "disk_nearly_full": "stopped before the disk is full",
     "hosts_waiting": "stopped, as all that is left must wait for long",
 }
-_RAISED = {"closespider_pagecount": "raise --max-pages, and ", "bytes_spent": "raise --max-bytes (limits.bytes), and "}
+_RAISED = {"closespider_pagecount": "raise --max-pages", "bytes_spent": "raise --max-bytes (limits.bytes)"}
 """Limits of all runs together: with the same ones the next run would end at once."""
 _EMPTY = ("204", "205")
 """Statuses that bring no page, though nothing failed."""
@@ -33,61 +32,38 @@ def how(reason: str) -> str:
     return _ENDS.get(reason, reason)
 
 
-def outcome(now: Snapshot, reason: str, directory: str, slowest: float = 0.0) -> Iterator[str]:
+def outcome(now: Snapshot, reason: str, directory: str, slowest: float = 0.0) -> Iterator[Note]:
     """At most five: pages; those of all agents; what a revisit found; errors by kind; what waits, and why.
 
     ``slowest``: seconds that what is left takes at least, whatever the pace was.
     """
-    seconds = f", {duration(now.elapsed)}" if now.elapsed >= 1 else ""
-    yield f"{how(reason)}: {counted(now.pages_run, 'page')} in this run, {now.pages:,} in {directory}{seconds}"
+    counters, pages, given_up, shut = now.counters, bool(now.pages), now.hosts_given_up, now.hosts_shut
+    seconds = now.elapsed if now.elapsed >= 1 else 0
+    yield note("ended", how=how(reason), run=now.pages_run, pages=now.pages, directory=directory, seconds=seconds)
     if now.cluster is not None and now.cluster.agents:
-        yield f"all agents: {cluster_line(now.cluster)}"
-    counters = now.counters
-    changed = [
-        f"{counters[name]:,} {word}"
-        for name, word in (
-            ("revisit/changed", "changed"),
-            ("revisit/same_text", "with the same text as before"),
-            ("revisit/unchanged", "unchanged"),
-            ("revisit/gone", "gone"),
-            ("revisit/redirected", "redirecting for now ('larm why URL' says where to)"),
-        )
-        if counters.get(name)
-    ]
-    if changed:
-        news = counters.get("revisit/changed") or counters.get("revisit/gone")
-        lists = "; 'larm report --changes' lists them" if news else ""
-        yield f"revisited: {', '.join(changed)}{lists}"
-    if said := errors_of(counters):
-        where = "; 'larm links --broken' says where links to these are" if now.pages else ""
-        yield f"errors: {said}{where}"
+        yield note("agents", figures=cluster_line(now.cluster))
+    kinds = ("changed", "same_text", "unchanged", "gone", "redirected")
+    revisited = {kind: counters.get(f"revisit/{kind}", 0) for kind in kinds}
+    if any(revisited.values()):
+        yield note("revisited", **revisited, news=bool(revisited["changed"] or revisited["gone"]))
+    if kinds_of_errors := errors_of(counters):
+        yield note("errors", kinds=kinds_of_errors, pages=pages)
     left = now.queued + now.in_flight
-    if left and now.idle and not (now.hosts_given_up or now.cluster):
-        waits = f"{counted(left, 'URL')} wait{'s' * (left == 1)} at hosts that are blocked"
-        yield f"{waits}: 'larm ctl unblock HOST' asks for them while the crawl runs"
+    if left and now.idle and not (given_up or now.cluster):
+        yield note("waits_blocked", urls=left)
     elif left:
-        given_up = "1 host was" if now.hosts_given_up == 1 else f"{now.hosts_given_up:,} hosts were"
-        shut = f"what {counted(now.hosts_shut, 'blocked host')} {'has' if now.hosts_shut == 1 else 'have'} waits for"
-        why = "; 'larm links --broken' says why" if now.pages else ""
-        about = [f"{given_up} given up{why}"] * bool(now.hosts_given_up) + [f"{shut} 'larm ctl unblock HOST'"] * bool(
-            now.hosts_shut
-        )
-        hosts = f" ({'; '.join(about)})" if about else ""
-        pace = ""
-        if now.pages_run >= _PACED:
-            paced = left * now.elapsed / now.pages_run
-            pace = f", {duration(paced)} at this pace" if paced > slowest else f", {duration(slowest)} by the pace of one host"
-        does = "goes on" if now.pages or not now.hosts_given_up else "tries again"
-        then = f"{_RAISED.get(reason, '')}the same command {does}"
-        yield f"{counted(left, 'URL')} wait{'s' * (left == 1)} for the next run{hosts}{pace}: {then}"
+        hosts = [note("hosts_given_up", hosts=given_up, pages=pages)] * bool(given_up)
+        hosts += [note("hosts_shut", hosts=shut)] * bool(shut)
+        pace = left * now.elapsed / now.pages_run if now.pages_run >= _PACED else 0.0
+        times = {"pace": pace, "slowest": 0.0} if pace > slowest else {"pace": 0.0, "slowest": slowest if pace else 0.0}
+        again = bool(given_up and not pages)
+        yield note("waits", urls=left, hosts=hosts, **times, limit=_RAISED.get(reason, ""), again=again)
 
 
-def next_step(now: Snapshot, reason: str) -> str:
+def next_step(now: Snapshot, reason: str) -> list[Note]:
     """What can be done with the crawl; empty where nothing can."""
-    if not now.pages or reason == "failed":
-        return ""
-    everywhere = " --cluster" if now.cluster is not None and now.cluster.agents > 1 else ""
-    return f"next: 'larm search{everywhere} WORDS'; all figures: 'larm stats'"
+    everywhere = now.cluster is not None and now.cluster.agents > 1
+    return [note("next", everywhere=everywhere)] if now.pages and reason != "failed" else []
 
 
 def errors_of(counters: dict[str, int]) -> str:

@@ -4,24 +4,23 @@ The first that is true is said: it was forgotten; it was fetched; it was asked f
 for what; a filter refuses it; nobody has heard of it.
 """
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import msgspec
 
 from larm.engine.causes import cause_of_status
-from larm.engine.figures.rates import minute
+from larm.engine.figures.notes import Note, note
 from larm.filters.forgotten import ForgottenFilter
 from larm.filters.scope import ScopeFilter
 from larm.filters.visited import VisitedFilter
 from larm.frontier.robots.desk import RobotsDesk
 from larm.frontier.traps.desk import TrapDesk
-from larm.kit.counted import counted
 from larm.model.cuts import PROCESSOR, larger
 from larm.store.pages.page_row import Answer, PageRow
 
-_REFUSALS = {
-    ScopeFilter.name: "Not fetched: out of scope: {}",
-    RobotsDesk.name: "Not fetched: forbidden by {}",
-    TrapDesk.name: "Not fetched: {}",
-}
+_REFUSALS = {ScopeFilter.name: "why_scope", RobotsDesk.name: "why_robots", TrapDesk.name: "why_traps"}
+"""Keys of notes, by the filter that refuses; others are named."""
 
 
 class Waits(msgspec.Struct, frozen=True):
@@ -71,32 +70,35 @@ class Facts(msgspec.Struct, frozen=True):
     """Links to it are in links.log, be they followed or not; looked up where nothing else is known of it."""
 
 
-_KEPT = "; still searchable: pages that are gone leave at the end of a revisit, unless recrawl.most_gone keeps them"
-
-
-def verdict(facts: Facts) -> str:
-    """A sentence without a full stop."""
-    page = facts.page
+def verdict(facts: Facts) -> Note:
+    """The first note of those that hold, without a full stop."""
+    page, waits, unread = facts.page, facts.waits, VisitedFilter.name
     if forgotten := facts.refusals.get(ForgottenFilter.name):
-        return f"Forgotten {forgotten}; to have it fetched again: {facts.undo}"
-    refusals = {name: reason for name, reason in facts.refusals.items() if name != VisitedFilter.name}
-    if page is not None and not (page.only_forbidden and refusals):
-        said = _fetched(page, facts) if page.stored and not page.gone else _in_vain(page, circle=facts.circle)
-        kept = _KEPT if page.gone and facts.searchable == "yes" else ""
-        return said + kept + _alike(page, facts)
-    if facts.elsewhere and not refusals:
-        return f"Its host belongs to {facts.elsewhere}"
-    known = VisitedFilter.name in facts.refusals or facts.waits.place or facts.waits.tries
-    if facts.waits.robots and not refusals:
-        return f"Not fetched: {facts.waits.robots}{_next(facts)}"
-    if refusals:
-        name, reason = next(iter(refusals.items()))
-        return _REFUSALS.get(name, f"Not fetched: dropped by the filter {name}: {{}}").format(reason)
-    return _waiting(facts) if known else _unseen(facts)
+        return note("why_forgotten", when=forgotten, undo=facts.undo)
+    name, reason = next((each for each in facts.refusals.items() if each[0] != unread), ("", ""))
+    if page is not None and not (page.only_forbidden and name):
+        return _fetched(page, facts) if page.stored and not page.gone else _in_vain(page, facts)
+    later = waits.until if waits.until > facts.now + 60 else 0.0
+    known = unread in facts.refusals or waits.place or waits.tries
+    rules: Sequence[tuple[object, str, Mapping[str, Any]]] = (
+        (facts.elsewhere and not name, "why_elsewhere", {"agent": facts.elsewhere}),
+        (waits.robots and not name, "why_no_robots", {"reason": waits.robots, "later": later}),
+        (name, _REFUSALS.get(name, "why_filter"), {"reason": reason, "filter": name}),
+        (known and waits.given_up, "why_given_up", {"reason": waits.given_up, "later": later}),
+        (known and waits.tries, "why_failed", {"tries": waits.tries, "later": later}),
+        (known and waits.place, "why_queued", {"place": waits.place, "later": later}),
+        (known, "why_waits", {}),
+        (facts.unfiltered, "why_unfiltered", {"place": facts.unfiltered}),
+        (facts.redirects, "why_redirects", {"most": facts.redirects, "enough": larger(20, facts.redirects)}),
+        (facts.linked, "why_linked", {}),
+        (facts.noted, "why_noted", {}),
+        (facts.cut, "why_cut", {"pages": facts.cut}),
+        (True, "why_unknown", {}),
+    )
+    return next(note(key, **numbers) for holds, key, numbers in rules if holds)
 
 
-def _fetched(page: PageRow, facts: Facts) -> str:
-    when = f" {minute(page.came)}" if page.came else ""
+def _fetched(page: PageRow, facts: Facts) -> Note:
     if page.index:
         bare = facts.searchable == "yes" and page.stored and not page.known.text
         searchable = "by title, address and links alone, as no text was read of it" if bare else facts.searchable
@@ -105,14 +107,18 @@ def _fetched(page: PageRow, facts: Facts) -> str:
     else:
         is_sitemap = page.past is not None and page.past.sitemap
         searchable = "no, it is a sitemap" if is_sitemap else "no, it asks not to be indexed (noindex)"
-    other = f" as {page.access}" if _is_other(page, facts) else ""
-    said = f"Fetched{other}{when}, searchable: {searchable}"
-    failed = _failed(page.last)
-    if failed:
-        said += f"; asked again {minute(page.last.asked)}, in vain: {failed}"
-    if failed and page.failing is not None:
-        said += f"; not reached since {minute(page.failing.since)}, in {counted(page.failing.runs, 'revisit')}"
-    return said
+    failed, failing = _failed(page.last), page.failing
+    return note(
+        "why_fetched",
+        address=page.access if _is_other(page, facts) else "",
+        came=page.came,
+        searchable=searchable,
+        again=page.last.asked if failed else 0,
+        failed=failed,
+        since=failing.since if failed and failing is not None else 0,
+        runs=failing.runs if failing is not None else 0,
+        asked=facts.asked,
+    )
 
 
 def _failed(last: Answer) -> str:
@@ -126,63 +132,25 @@ def _is_other(page: PageRow, facts: Facts) -> bool:
     return facts.asked not in ("", page.access)
 
 
-def _alike(page: PageRow, facts: Facts) -> str:
-    if not _is_other(page, facts):
-        return ""
-    return f". Normalised, {facts.asked} is the same address as {page.access}, and is known as that one"
-
-
-def _in_vain(page: PageRow, *, circle: bool) -> str:
-    last = page.last
-    if page.only_forbidden:
-        return f"Not fetched: {last.why}{_since(page)}; each run asks again"
-    gone = page.gone or page.forgotten
-    if gone and not last.moved and page.failing is None:
-        return f"Gone{_since(page)} ({gone})"
-    if page.failing is not None:
-        return f"Found no more{_since(page)}: {_failed(last)}; each revisit asks again, and finds it when it is back"
-    if last.moved:
-        said = f"Redirects to {last.moved} ({last.status})"
-        return f"Not fetched: {said[0].lower()}{said[1:]}, and from there on in a circle" if circle else said
-    if not last.status and not last.why:
-        return "Not fetched: it was asked for, in vain"
-    return f"Not fetched: {last.why or cause_of_status(last.status)}{_since(page)}"
-
-
-def _since(page: PageRow) -> str:
-    return f" since {minute(page.last.since)}" if page.last.since else ""
-
-
-def _waiting(facts: Facts) -> str:
-    waits = facts.waits
-    if waits.given_up:
-        return f"Not fetched: its host was given up ({waits.given_up}){_next(facts)}"
-    if waits.tries:
-        return f"Not fetched: failed {counted(waits.tries, 'time')}{_next(facts)}"
-    if waits.place:
-        return f"Not fetched yet: number {waits.place} of its host's queue{_next(facts)}"
-    return "Not fetched yet: it waits, or was set aside"
-
-
-def _unseen(facts: Facts) -> str:
-    if facts.unfiltered:
-        return f"Not fetched yet: number {facts.unfiltered:,} of the URLs that wait for the filters"
-    if facts.redirects:
-        remedy = f"'larm crawl --set frontier.redirects={larger(20, facts.redirects)}' follows them"
-        return f"Not fetched: it is behind more than {facts.redirects} redirects in a row; {remedy}"
-    if facts.linked:
-        deeper = "they lead deeper than crawl.max_depth, or an earlier run's settings left them"
-        return f"Not fetched: links to it were not followed: {deeper}; the same command with a larger --max-depth follows them"
-    if facts.noted:
-        say = "they say nofollow (-s processing.nofollow=false follows them)"
-        embed = "embed it (-s processing.follow_embedded=true) or, where there is no link graph, lead deeper than --max-depth"
-        return f"Not fetched: links to it, in links.log, are not followed: {say}, {embed}"
-    if facts.cut:
-        pages = "1 page was" if facts.cut == 1 else f"{facts.cut:,} pages were"
-        whole = f"no page, of those that were read whole, links to it; {pages} cut ('larm search cut:all' names them)"
-        return f"Not known to this crawl: {whole}; it would be fetched"
-    return "Not known to this crawl: no page that was read links to it; it would be fetched"
-
-
-def _next(facts: Facts) -> str:
-    return f", next try {minute(facts.waits.until)}" if facts.waits.until > facts.now + 60 else ""
+def _in_vain(page: PageRow, facts: Facts) -> Note:
+    last, gone, failing = page.last, page.gone or page.forgotten, page.failing
+    rules = (
+        (page.only_forbidden, "why_forbidden"),
+        (gone and not last.moved and failing is None, "why_gone"),
+        (failing is not None, "why_not_found"),
+        (last.moved and facts.circle, "why_circle"),
+        (last.moved, "why_moved"),
+        (not last.status and not last.why, "why_in_vain"),
+        (True, "why_not_fetched"),
+    )
+    numbers = {
+        "reason": _failed(last) if failing is not None else last.why or (cause_of_status(last.status) if last.status else ""),
+        "since": last.since,
+        "gone": gone,
+        "moved": last.moved,
+        "status": last.status,
+        "kept": bool(page.gone and facts.searchable == "yes"),
+        "address": page.access if _is_other(page, facts) else "",
+        "asked": facts.asked,
+    }
+    return note(next(key for holds, key in rules if holds), **numbers)

@@ -11,11 +11,10 @@ import msgspec
 
 from larm.config import CONFIG_FILE
 from larm.crawldir.state import LOGS
-from larm.engine.figures.reporter import LOG, STATS
-from larm.engine.figures.snapshot import Snapshot
+from larm.engine.figures.notes import Note
+from larm.engine.figures.reporter import LOG, SavedFigures, saved_figures
 from larm.errors import LarmError, StorageError
 from larm.kit.disk.files import is_there
-from larm.kit.disk.json_file import read_json
 from larm.model.seen import Seen
 from larm.ops.control.client import Control, NotRunning
 from larm.ops.control.requests import Errors, Pages, Request, Standing, Status
@@ -41,18 +40,8 @@ class Crawl(Standing, frozen=True, kw_only=True):
     """It does not run, and there is something to run: a configuration, or a crawl to go on with."""
     said: str = ""
     """What is wrong with the directory; empty: nothing."""
-    left_out: tuple[str, ...] = ()
-    """What was said at the end of the last run, a sentence each."""
-
-
-class _Saved(msgspec.Struct):
-    """What is read of stats.json."""
-
-    state: str = ""
-    finish_reason: str = ""
-    written: float = 0.0
-    figures: Snapshot = Snapshot()
-    said: tuple[str, ...] = ()
+    left_out: tuple[Note, ...] = ()
+    """What was said at the end of the last run."""
 
 
 class Lately(msgspec.Struct, frozen=True):
@@ -95,10 +84,10 @@ def past(served: Served) -> list[Step]:
 
 
 def _of_saved(served: Served) -> Crawl:
-    said, saved, configured = "", _Saved(), False
+    said, saved, configured = "", SavedFigures(), False
     try:
         configured = is_there(served.path / CONFIG_FILE)
-        saved = read_json(served.path / STATS, _Saved, "the next crawl writes it anew") or _Saved()
+        saved = saved_figures(served.path) or saved
     except StorageError as error:
         said = str(error)
     state = how(saved.finish_reason) or ("ended without a word" if saved.state == "running" else "no crawl yet")

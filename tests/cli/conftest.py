@@ -13,6 +13,7 @@ import pytest
 
 from larm import cli
 from larm.config import Config
+from larm.engine.figures.notes import plain
 from larm.engine.figures.snapshot import Snapshot
 from larm.errors import StorageError
 from larm.kit.disk.lock import DirectoryLock
@@ -98,7 +99,7 @@ class FakeWiring(types.ModuleType):
 
     def explain_url(self, config: Config, directory: Path, url: str) -> Explained:
         self.config, self.directory = config, directory
-        return Explained("Fetched\x1b[2J", [("URL", url), *self.rows])
+        return Explained(plain("Fetched\x1b[2J"), [("URL", url), *self.rows])
 
     def check(self, config: Config, directory: Path, *, tried: bool = False) -> None:
         self.config, self.directory = config, directory

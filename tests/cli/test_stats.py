@@ -10,7 +10,8 @@ import pytest
 from larm.cluster.card import Card
 from larm.cluster.roster import Roster, write_roster
 from larm.crawldir.state import QUEUES
-from larm.engine.figures.reporter import Reporter, note_sentences
+from larm.engine.figures.notes import plain
+from larm.engine.figures.reporter import Reporter, keep_notes
 from larm.engine.figures.snapshot import ClusterFigures, Snapshot, ThreadFigures
 from larm.kit.clock import SystemClock
 from larm.kit.disk.lock import DirectoryLock
@@ -100,9 +101,9 @@ def test_verbose_adds_zeros_and_threads(larm: Larm, tmp_path: Path) -> None:
 
 def test_what_was_said_at_the_end_is_said_again(larm: Larm, tmp_path: Path) -> None:
     """Nobody may have seen it: a schedule's crawl has no terminal, and -q says nothing."""
-    note_sentences(tmp_path, ["there is no crawl here, and nothing to keep it in"])
+    keep_notes(tmp_path, [plain("there is no crawl here, and nothing to keep it in")])
     write(tmp_path, "finished")
-    note_sentences(tmp_path, ["2 pages were left out", "a.org: no such host (DNS)"])
+    keep_notes(tmp_path, [plain("2 pages were left out"), plain("a.org: no such host (DNS)")])
     lines = larm("stats").out.splitlines()
     assert [line for line in lines if line.startswith("at its end")] == [
         "at its end: 2 pages were left out",

@@ -316,17 +316,18 @@ def test_slow_url_is_dropped_counted_and_explained() -> None:
     assert part.sift([*hostile, *others], drops) == others[:1]
     assert drops.reasons() == ["out of scope", *["matching takes too long"] * 2]
     assert part.recall([each.url.fingerprint for each in hostile]) == {each.url.fingerprint for each in hostile}
-    assert f"2 URLs dropped, such as {HOSTILE}: matching with -restrictto {SLOW} takes too long" in part.too_slow()
+    told = part.too_slow()
+    assert (told["urls"], told["example"], told["pattern"]) == (2, HOSTILE, SLOW)
     assert f"matching takes too long: {HOSTILE} with -restrictto {SLOW}" in str(part.explain(hostile[0]))
     archives = ArchiveScope(ScopeFilter(SLOW))
     assert archives.judge(URLMessage(hostile[0].url, referrer=START)) == "matching takes too long"
-    assert HOSTILE in archives.too_slow()
+    assert archives.too_slow()["example"] == HOSTILE
 
 
 def test_url_is_explained_as_too_slow_when_a_crawl_may_have_dropped_it_so() -> None:
     part, url = ScopeFilter("http://a/(.?){60}b"), message("http://a/" + "a" * 60 + "b!!!!")
     assert "matching takes too long" in str(part.explain(url))
-    assert part.too_slow() == "", "what was only explained was not dropped"
+    assert part.too_slow() == {}, "what was only explained was not dropped"
 
 
 def test_expression_that_is_tried_is_refused_when_a_long_name_takes_too_long() -> None:

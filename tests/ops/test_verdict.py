@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -12,7 +13,6 @@ from larm.cluster.files import IDENTITY
 from larm.cluster.identity import Identity, write_identity
 from larm.cluster.roster import Roster, write_roster
 from larm.crawldir.state import QUEUES
-from larm.engine.figures.rates import minute
 from larm.model.message import UNKNOWN, Known
 from larm.ops import afterwards
 from larm.ops.afterwards import explain_url
@@ -28,60 +28,69 @@ STORED = msgspec.structs.replace(STORED, fetched=int(NOON), came=int(NOON))
 NOTHING = Facts(None, "yes", {}, Waits(), linked=False, now=NOON)
 
 
-def said(**changes: object) -> str:
-    return verdict(msgspec.structs.replace(NOTHING, **changes))
+def key(**changes: object) -> str:
+    return verdict(msgspec.structs.replace(NOTHING, **changes)).key
+
+
+def numbers(**changes: object) -> dict[str, Any]:
+    return verdict(msgspec.structs.replace(NOTHING, **changes)).numbers
 
 
 def page(**changes: object) -> PageRow:
     return msgspec.structs.replace(STORED, **changes)
 
 
-def test_pages_that_are_there() -> None:
-    assert said(page=STORED) == f"Fetched {minute(NOON)}, searchable: yes"
+def test_fetched_page_says_when_it_came_and_whether_it_is_searchable() -> None:
+    there = verdict(msgspec.structs.replace(NOTHING, page=STORED))
+    assert (there.key, there.numbers["came"], there.numbers["searchable"]) == ("why_fetched", NOON, "yes")
     later = int(NOON) + 3_600
-    assert said(page=page(last=Answer(304, later, int(NOON)), fetched=later)) == said(page=STORED), "unchanged is not fetched"
-    assert said(page=STORED, refusals={"visited": "seen before", "scope": "out"}).startswith("Fetched ")
-    assert said(page=page(index=False), searchable="no").endswith("searchable: no, it asks not to be indexed (noindex)")
-    assert said(page=page(known=UNKNOWN)).endswith("searchable: by title, address and links alone, as no text was read of it")
-    broken = said(page=page(last=Answer(500, int(NOON), int(NOON))))
-    assert broken.endswith(f"; asked again {minute(NOON)}, in vain: 500: the server failed (Internal Server Error)")
-    login = said(page=page(last=Answer(302, int(NOON), int(NOON), moved="http://a/login")))
-    assert login.endswith(f"; asked again {minute(NOON)}, in vain: 302: moved to http://a/login")
-    assert said(page=page(last=Answer(300, int(NOON), int(NOON)))) == said(page=STORED), "a page of choices is a page"
+    unchanged = page(last=Answer(304, later, int(NOON)), fetched=later)
+    assert numbers(page=unchanged) == there.numbers, "unchanged is not fetched"
+    assert key(page=STORED, refusals={"visited": "seen before", "scope": "out"}) == "why_fetched"
+    assert numbers(page=page(index=False), searchable="no")["searchable"] == "no, it asks not to be indexed (noindex)"
+    bare = numbers(page=page(known=UNKNOWN))
+    assert bare["searchable"] == "by title, address and links alone, as no text was read of it"
+    broken = numbers(page=page(last=Answer(500, int(NOON), int(NOON))))
+    assert (broken["again"], broken["failed"]) == (NOON, "500: the server failed (Internal Server Error)")
+    login = numbers(page=page(last=Answer(302, int(NOON), int(NOON), moved="http://a/login")))
+    assert (login["again"], login["failed"]) == (NOON, "302: moved to http://a/login")
+    assert numbers(page=page(last=Answer(300, int(NOON), int(NOON)))) == there.numbers, "a page of choices is a page"
 
 
 @pytest.mark.parametrize(
-    ("row", "sentence"),
+    ("row", "expected", "some"),
     [
-        (page(gone=404, last=Answer(404, 9, int(NOON))), f"Gone since {minute(NOON)} (404)"),
-        (page(stored=False, forgotten=410, last=Answer(410, 9, int(NOON))), f"Gone since {minute(NOON)} (410)"),
-        (page(stored=False, last=Answer(404, 9, int(NOON))), f"Not fetched: 404: no such page since {minute(NOON)}"),
-        (page(stored=False, last=Answer(why="no such host (DNS)")), "Not fetched: no such host (DNS)"),
-        (page(stored=False, last=Answer(301, moved="http://b/")), "Redirects to http://b/ (301)"),
-        (page(stored=False, last=Answer()), "Not fetched: it was asked for, in vain"),
+        (page(gone=404, last=Answer(404, 9, int(NOON))), "why_gone", {"gone": 404, "since": NOON}),
+        (page(stored=False, forgotten=410, last=Answer(410, 9, int(NOON))), "why_gone", {"gone": 410, "since": NOON}),
+        (page(stored=False, last=Answer(404, 9, int(NOON))), "why_not_fetched", {"reason": "404: no such page", "since": NOON}),
+        (page(stored=False, last=Answer(why="no such host (DNS)")), "why_not_fetched", {"reason": "no such host (DNS)"}),
+        (page(stored=False, last=Answer(301, moved="http://b/")), "why_moved", {"moved": "http://b/", "status": 301}),
+        (page(stored=False, last=Answer()), "why_in_vain", {}),
     ],
 )
-def test_pages_that_are_not(row: PageRow, sentence: str) -> None:
-    assert said(page=row, searchable="no") == sentence
+def test_page_that_is_not_there_has_a_reason(row: PageRow, expected: str, some: dict[str, Any]) -> None:
+    assert key(page=row, searchable="no") == expected
+    assert some.items() <= numbers(page=row, searchable="no").items()
+    assert not numbers(page=row, searchable="no")["kept"]
 
 
 def test_page_that_is_gone_and_kept_in_the_index_says_so() -> None:
-    row = page(gone=404, last=Answer(404, 9, int(NOON)))
-    assert said(page=row).startswith(f"Gone since {minute(NOON)} (404); still searchable: ")
+    assert numbers(page=page(gone=404, last=Answer(404, 9, int(NOON))))["kept"]
 
 
 @pytest.mark.parametrize(
-    ("waits", "sentence"),
+    ("waits", "expected", "some"),
     [
-        (Waits(robots="robots.txt could not be read (503)", until=NOON + 99), f"(503), next try {minute(NOON + 99)}"),
-        (Waits(place=3), "Not fetched yet: number 3 of its host's queue"),
-        (Waits(tries=1, until=NOON + 99), f"Not fetched: failed 1 time, next try {minute(NOON + 99)}"),
-        (Waits(given_up="timeout"), "Not fetched: its host was given up (timeout)"),
-        (Waits(), "Not fetched yet: it waits, or was set aside"),
+        (Waits(robots="no robots.txt", until=NOON + 99), "why_no_robots", {"reason": "no robots.txt", "later": NOON + 99}),
+        (Waits(place=3), "why_queued", {"place": 3, "later": 0}),
+        (Waits(tries=1, until=NOON + 99), "why_failed", {"tries": 1, "later": NOON + 99}),
+        (Waits(given_up="timeout"), "why_given_up", {"reason": "timeout", "later": 0}),
+        (Waits(), "why_waits", {}),
     ],
 )
-def test_pages_that_wait(waits: Waits, sentence: str) -> None:
-    assert said(waits=waits, refusals={"visited": "seen before"}).endswith(sentence)
+def test_page_that_waits_says_for_what(waits: Waits, expected: str, some: dict[str, Any]) -> None:
+    assert key(waits=waits, refusals={"visited": "seen before"}) == expected
+    assert numbers(waits=waits, refusals={"visited": "seen before"}) == some
 
 
 def test_what_is_behind_too_many_redirects_says_so(web: SyntheticWeb, tmp_path: Path) -> None:
@@ -91,16 +100,16 @@ def test_what_is_behind_too_many_redirects_says_so(web: SyntheticWeb, tmp_path: 
     host.page("/", links=["/0"])
     start, settings = web.url("a.localhost"), {"frontier.redirects": 3}
     run_crawl(tmp_path, start, settings)
-    said = explain_url(config_of(start, settings), tmp_path, web.url("a.localhost", "/4")).verdict
-    assert said.startswith("Not fetched: it is behind more than 3 redirects in a row; 'larm crawl --set frontier.redirects=20'")
+    said = explain_url(config_of(start, settings), tmp_path, web.url("a.localhost", "/4")).note
+    assert (said.key, said.numbers) == ("why_redirects", {"most": 3, "enough": 20})
 
 
 def test_of_pages_that_were_cut_nobody_knows_where_they_lead(web: SyntheticWeb, tmp_path: Path) -> None:
     web.host("a.localhost").page("/", links=[f"/{number}" for number in range(9)])
     start = web.url("a.localhost")
     run_crawl(tmp_path, start, {"processing.links": 5})
-    said = explain_url(config_of(start), tmp_path, web.url("a.localhost", "/8")).verdict
-    assert said.startswith("Not known to this crawl: no page, of those that were read whole, links to it; 1 page was cut")
+    said = explain_url(config_of(start), tmp_path, web.url("a.localhost", "/8")).note
+    assert (said.key, said.numbers) == ("why_cut", {"pages": 1})
 
 
 def test_where_no_page_was_cut_nobody_looks_through_all_of_them(
@@ -110,8 +119,7 @@ def test_where_no_page_was_cut_nobody_looks_through_all_of_them(
     start = web.url("a.localhost")
     run_crawl(tmp_path, start)
     monkeypatch.setattr(afterwards, "page_rows", None)
-    said = explain_url(config_of(start), tmp_path, web.url("a.localhost", "/8")).verdict
-    assert said.startswith("Not known to this crawl: no page that was read links to it")
+    assert explain_url(config_of(start), tmp_path, web.url("a.localhost", "/8")).note.key == "why_unknown"
 
 
 def test_hosts_of_another_agent(web: SyntheticWeb, tmp_path: Path) -> None:
@@ -138,14 +146,17 @@ def test_hosts_of_another_agent(web: SyntheticWeb, tmp_path: Path) -> None:
     assert said == f"Its host belongs to the agent b at tcp/192.0.2.2:7441: 'larm why {there}' on its machine says more"
 
 
-def test_what_refuses_is_said_in_its_own_words() -> None:
-    assert (
-        said(refusals={"robots": "line 2 of http://a/robots.txt"}) == "Not fetched: forbidden by line 2 of http://a/robots.txt"
-    )
-    assert said(refusals={"traps": "held back: pattern /a"}) == "Not fetched: held back: pattern /a"
-    assert said(refusals={"length": "too long"}) == "Not fetched: dropped by the filter length: too long"
-    assert said(linked=True).startswith("Not fetched: links to it were not followed")
-    assert said().startswith("Not known to this crawl")
+@pytest.mark.parametrize(
+    ("name", "expected"), [("robots", "why_robots"), ("traps", "why_traps"), ("length", "why_filter"), ("scope", "why_scope")]
+)
+def test_filter_that_refuses_is_said(name: str, expected: str) -> None:
+    assert key(refusals={name: "no"}) == expected
+    assert numbers(refusals={name: "no"}) == {"filter": name, "reason": "no"}
+
+
+def test_url_that_no_queue_has_is_not_known_or_its_links_were_not_followed() -> None:
+    assert key(linked=True) == "why_linked"
+    assert key() == "why_unknown"
 
 
 def test_a_crawl_tells_of_each_of_its_addresses(web: SyntheticWeb, tmp_path: Path) -> None:

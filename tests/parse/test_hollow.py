@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from larm.model.document import Document
-from larm.model.hollow import COUNTED, NOTES, sentence
+from larm.model.hollow import NOTES
 from larm.parse.hollow import hollow_of
 from tests.parse.pages import document
 
@@ -126,14 +126,3 @@ def test_it_takes_no_time() -> None:
     """Whatever is repeated in a page: no expression goes back and forth over it."""
     for piece in (b"<input ", b"<noscript", b"<div id=", b"<script", b"<noscript>x"):
         hollow_of(Document("text/html"), piece * 30_000)
-
-
-def test_sentences() -> None:
-    assert sentence({}, 5) == ""
-    assert sentence({COUNTED + "scripts": 1}, 1) == (
-        "the only page has nothing to search: 1 is built by scripts, and larm runs none"
-    )
-    assert sentence({COUNTED + "scripts": 8, COUNTED + "login": 1, COUNTED + "noindex": 2_000}, 5_000) == (
-        "2,009 of 5,000 pages have nothing to search: 8 are built by scripts, and larm runs none; 1 is a login form; "
-        "2,000 ask not to be indexed (noindex)"
-    )

@@ -80,9 +80,8 @@ def test_what_a_filter_raised_for_is_told_and_fetched_when_it_is_mended(tmp_path
     web.host("a.localhost").page("/riddle")
     settings = own("NoWilderness", "filters")
     run = run_crawl(tmp_path, start, settings)
-    (said,) = [each for each in left_out(tmp_path, config_of(start, settings), run.last) if "raised" in each]
-    assert said.startswith("1 link not followed, as a filter raised")
-    assert "'cut -f3 logs/filter_errors.log | larm crawl -start @-'" in said
+    notes = {each.key: each.numbers for each in left_out(tmp_path, config_of(start, settings), run.last)}
+    assert notes["raised"] == {"links": 1, "log": "logs/filter_errors.log"}
     url = lines(tmp_path, "filter_errors")[0].split("\t")[2]
     run_crawl(tmp_path, [start, url])
     assert asked(web)["a.localhost/riddle"] == 1
@@ -97,13 +96,10 @@ def test_what_a_filter_drops_is_told_and_fetched_by_a_run_without_it(
     web.host("a.localhost").page("/wild")
     order: dict[str, object] = {"filters.order": [*CHAIN[:place], f"{HERE}:NoWilderness", *CHAIN[place:]]}
     config = config_of(start, order)
-    told = (
-        "1 link not followed, as the filter NoWilderness drops them; 'larm why URL' says why, logs/NoWilderness.log has them, "
-        "a run without it in filters.order asks for them"
-    )
+    told = {"links": 1, "filter": "NoWilderness", "log": "logs/NoWilderness.log"}
     for again in (False, True):  # a page that is unchanged has no links, so that only what counts as seen is asked about again
         run = run_crawl(tmp_path, start, order)
-        said = [each for each in left_out(tmp_path, config, run.last, run.own) if "NoWilderness" in each]
+        said = [each.numbers for each in left_out(tmp_path, config, run.last, run.own) if each.key == "own_filter"]
         assert said == ([] if again and place < 4 else [told])
     url = web.url("a.localhost", "/wild")
     assert set(lines(tmp_path, "NoWilderness")) == {url}
@@ -116,7 +112,7 @@ def test_what_a_filter_drops_is_told_and_fetched_by_a_run_without_it(
         )
     run = run_crawl(tmp_path, start)
     assert asked(web)["a.localhost/wild"] == 1
-    assert not any("NoWilderness" in each for each in left_out(tmp_path, config_of(start), run.last, run.own))
+    assert not any(each.key == "own_filter" for each in left_out(tmp_path, config_of(start), run.last, run.own))
     assert indexed(tmp_path) == once(*(f"http://{key.replace('/', f':{web.port}/', 1)}" for key in [*KEYS, "a.localhost/wild"]))
 
 
@@ -224,7 +220,8 @@ def test_a_page_that_a_processor_failed_on_is_told_and_comes_back_when_it_is_men
     broken: dict[str, object] = {"processing.by_mime": {"text/x-own": f"{HERE}:BadProcessor"}}
     run = run_crawl(tmp_path, start, broken)
     config = config_of(start, broken)
-    assert any("1 that a processor failed on (logs/thread" in said for said in left_out(tmp_path, config, run.last, run.own))
+    notes = {each.key: each.numbers for each in left_out(tmp_path, config, run.last, run.own)}
+    assert notes["cut"]["cuts"] == ["1 that a processor failed on (logs/thread*_errors.log says how)"]
     assert "searchable: no, a processor failed on it" in explain_url(config, tmp_path, web.url("a.localhost", "/bad")).verdict
     mended: dict[str, object] = {"processing.by_mime": {"text/x-own": f"{HERE}:GoodProcessor"}}
     run_crawl(tmp_path, start, mended)

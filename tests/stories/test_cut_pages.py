@@ -11,7 +11,7 @@ import yaml
 
 from larm.index.search.searcher import IndexSearcher
 from larm.model import cuts
-from larm.ops.left_out import cut_sentence
+from larm.ops.left_out import cut_numbers
 from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 from tests.parse.office_files import pdf, zipped
@@ -134,9 +134,9 @@ def says_wombat(directory: Path) -> bool:
     return any(hit.url.endswith("/long") for hit in IndexSearcher(directory).search("wombat").hits)
 
 
-def remedy_of(sentence: str) -> dict[str, object]:
+def remedy_of(directory: Path) -> dict[str, object]:
     """What a person is told to say."""
-    said = sentence.partition(" with --set ")[2].partition(" reads them again")[0].split(" --set ")
+    said = " ".join(cut_numbers(directory)["settings"]).removeprefix("--set ").split(" --set ")
     return {key: yaml.safe_load(value) for key, value in (each.split("=") for each in said)}
 
 
@@ -159,11 +159,11 @@ def test_whatever_is_lost_has_a_name_and_comes_with_the_remedy(
     assert counted == {f"cut/{name}": 1}
     assert ("/last" in answers(web)) == (what in LINKED_AS_WELL)
     assert says_wombat(tmp_path) == (what in SAID_AS_WELL)
-    remedy = remedy_of(cut_sentence(tmp_path))
+    remedy = remedy_of(tmp_path)
 
     again = run_crawl(tmp_path, start, remedy)
     found = answers(web)
     assert found == {"/": 304, "/long": 200, "/short": 304, "/last": 304 if what in LINKED_AS_WELL else 200}
     assert not cuts.was_cut(again.counters)
-    assert cut_sentence(tmp_path) == ""
+    assert cut_numbers(tmp_path)["cuts"] == []
     assert says_wombat(tmp_path) == (what not in WORDLESS)

@@ -163,8 +163,9 @@ def test_links_that_are_all_outside_are_told_where_a_sitemap_was_fetched(
     settings = {"crawl.restrict_to": r"http://a\.localhost:\d+/docs/"}
     run = run_crawl(tmp_path, start, settings)
     assert asked(web) == once("a.localhost/docs/", "a.localhost/map.xml")
-    (sentence,) = left_out(tmp_path, config_of(start, settings), run.last)
-    assert "none of the 3 links of the start pages and sitemaps" in sentence
+    (note,) = left_out(tmp_path, config_of(start, settings), run.last)
+    assert (note.key, note.numbers["count"]) == ("all_outside_pattern", 3)
+    assert note.numbers["pages"] == "the start pages and sitemaps"
 
 
 @pytest.mark.parametrize("scope", SCOPES[:2])
@@ -232,13 +233,13 @@ def test_sitemaps_of_other_hosts_are_bounded_for_each_host(
     crawl = build_crawl(config_of(start, scope), tmp_path)
     crawl.run()
     said = left_out(tmp_path, config_of(start, scope), crawl.snapshot(), (), crawl.filters)
-    many = f"2 sitemaps not fetched, such as {maps[3]}, which files of a.localhost:{web.port} name: "
-    assert many + "at most 3 on other hosts for each host; a start URL there (--add) has it" in said
+    numbers = {"sitemaps": 2, "example": f"{maps[3]}, which files of a.localhost:{web.port} name", "most": 3}
+    assert ("sitemaps_beyond", numbers) in [(each.key, each.numbers) for each in said]
     for _ in range(2):  # within robots.ttl nothing else tells of them
         again = build_crawl(config_of(start, scope), tmp_path)
         again.run()
-        (told,) = [each for each in left_out(tmp_path, config_of(start, scope), again.snapshot(), (), again.filters) if each]
-        assert told.startswith("2 sitemaps not fetched: at most 3 on other hosts")
+        (told,) = left_out(tmp_path, config_of(start, scope), again.snapshot(), (), again.filters)
+        assert (told.key, told.numbers) == ("sitemaps_beyond", {"sitemaps": 2, "example": "", "most": 3})
     assert {key for key in asked(web) if "map.xml" in key} == {f"c{n}.localhost/map.xml" for n in range(3)}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.engine.figures.reporter import note_sentences
+from larm.engine.figures.reporter import keep_notes
 from larm.ops.afterwards import explain_url
 from larm.ops.left_out import left_out
 from larm.testing.replies import Reply, html
@@ -60,9 +60,9 @@ def test_what_is_closed_is_told(tmp_path: Path, web: SyntheticWeb) -> None:
     run_crawl(tmp_path, start, {**QUICK, "crawl.max_pages": 150})
     said = [line for line in lines(tmp_path, "TrapsFilter") if line.startswith("#")]
     assert any("closed for now: /same/0" in line and line.endswith("said nothing new, and led to others") for line in said)
-    verdict, rows = explain_url(config_of(start), tmp_path, f"{start}same/9999")
-    assert verdict.startswith("Not fetched: ")
-    assert "whether it is a trap is not decided yet" in verdict
+    note, rows = explain_url(config_of(start), tmp_path, f"{start}same/9999")
+    assert note.key == "why_traps"
+    assert "whether it is a trap is not decided yet" in note.numbers["reason"]
     assert "held back: pattern /same/0" in dict(rows)["filter traps"]
     assert any(topic == "held back here" and "/same/0" in sentence for topic, sentence in rows)
 
@@ -80,16 +80,18 @@ def test_what_is_left_is_said_at_the_end_and_by_stats(tmp_path: Path, web: Synth
     start = held_web(web, kind)
     run = run_crawl(tmp_path, start, settings_of(kind))
     said = left_out(tmp_path, config_of(start), run.last)
-    why = {"trap": "they look like a trap: /same/0", "limit": "they are beyond a limit: filters.traps.pages: 50"}[kind]
-    assert f"{held(run):,} URLs of held.localhost:{web.port} were left, {why}" in said
-    assert "'larm crawl --parked' fetches what was left" in said
+    pattern = {"trap": "/same/0", "limit": "filters.traps.pages: 50"}[kind]
+    numbers = {"urls": held(run), "host": f"held.localhost:{web.port}", "patterns": [pattern]}
+    assert [(each.key, each.numbers) for each in said if each.key.startswith("left_")] == [
+        (f"left_{kind}", numbers),
+        ("left_parked", {"said": True}),
+    ]
     for _ in range(2):
         stats = larm_says("stats", "--dir", tmp_path)
         assert stats.status == 0
-        assert stats.out.decode().count(why) == 1, "while nobody has said it at the end, and then"
-        note_sentences(tmp_path, said)
+        assert stats.out.decode().count(said[0].text) == 1, "while nobody has said it at the end, and then"
+        keep_notes(tmp_path, said)
     table = larm_says("stats", "-v", "--dir", tmp_path).out.decode()
-    pattern = {"trap": "/same/0", "limit": "filters.traps.pages: 50"}[kind]
     assert f"left at held.localhost:{web.port}: {held(run):,} of {pattern} ({kind})" in table
 
 

@@ -11,7 +11,8 @@ import httpx
 import pytest
 import yaml
 
-from larm.engine.figures.reporter import note_sentences
+from larm.engine.figures.notes import plain
+from larm.engine.figures.reporter import keep_notes
 from larm.testing.web import SyntheticWeb
 from tests.web.conftest import Served, Start
 
@@ -51,7 +52,7 @@ def test_one_that_has_ended(server: Served, owner: httpx.Client) -> None:
 def test_what_was_left_out_is_said(start: Start, harbour: Path, tmp_path: Path) -> None:
     """A crawl that a schedule has run has nobody before a terminal."""
     shutil.copytree(harbour, tmp_path / "harbour")
-    note_sentences(tmp_path / "harbour", ["2 pages were left out: <b>"])
+    keep_notes(tmp_path / "harbour", [plain("2 pages were left out: <b>")])
     assert "<p>2 pages were left out: &lt;b&gt;</p>" in start(tmp_path / "harbour").get("/crawls/harbour").text
 
 

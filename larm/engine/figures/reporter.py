@@ -16,11 +16,12 @@ import msgspec
 from larm.engine.figures import thread_log
 from larm.engine.figures.limits import ending, limiting_factor
 from larm.engine.figures.machine import cores_now, memory_now
+from larm.engine.figures.notes import Note
 from larm.engine.figures.rates import Rate, Rates
 from larm.engine.figures.snapshot import Snapshot
 from larm.engine.figures.summary import summary
-from larm.errors import StorageError
 from larm.kit.disk.disk_failure import disk_failures
+from larm.kit.disk.json_file import read_json
 from larm.kit.logs.log_file import LogFile
 from larm.seams import Clock
 
@@ -28,6 +29,26 @@ SAMPLES = 10
 """Ticks that the averages go over: 50 seconds at LARM's five (LARM-78)."""
 LOG = "ThreadMonitor.log"
 STATS = "stats.json"
+
+
+class SavedFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """What ``stats.json`` holds; ``larm stats``, the monitor and scripts read it."""
+
+    state: str = ""
+    """running or finished."""
+    finish_reason: str = ""
+    """`Ending.reason`; empty while the crawl runs."""
+    written: float = 0.0
+    """Wall time in seconds since 1970."""
+    pages_per_second: float = 0.0
+    bytes_per_second: float = 0.0
+    average_over_seconds: float = 0.0
+    limited_by: str = ""
+    figures: Snapshot = Snapshot()
+    stats: dict[str, Any] = {}
+    """The summary, under the names that users of Scrapy know."""
+    said: tuple[Note, ...] = ()
+    """What was said at the end of the run."""
 
 
 class Reporter:
@@ -79,40 +100,36 @@ class Reporter:
             self._log.turn(1)
         self._log.line(thread_log.line(now, wall, memory_now()))
         self._log.flush()
-        _replace(self._stats, msgspec.json.format(msgspec.json.encode(self._report(now, reason, waits, wall))))
-
-    def _report(self, now: Snapshot, reason: str, waits: Sequence[str], wall: float) -> dict[str, Any]:
-        """What stats.json holds; ``larm stats`` and scripts read it."""
         average = self._rates.average()
         limit = "" if reason else ending(waits) or limiting_factor(self._rates.first, now, self._rates.cpu, self._rates.machine)
-        return {
-            "state": "finished" if reason else "running",
-            "finish_reason": reason,
-            "written": wall,
-            "pages_per_second": round(average.pages, 3),
-            "bytes_per_second": round(average.received, 1),
-            "average_over_seconds": round(average.seconds, 1),
-            "limited_by": limit,
-            "figures": now,
-            "stats": summary(now, reason, wall),
-        }
+        saved = SavedFigures(
+            state="finished" if reason else "running",
+            finish_reason=reason,
+            written=wall,
+            pages_per_second=round(average.pages, 3),
+            bytes_per_second=round(average.received, 1),
+            average_over_seconds=round(average.seconds, 1),
+            limited_by=limit,
+            figures=now,
+            stats=summary(now, reason, wall),
+        )
+        _replace(self._stats, saved)
 
 
-def note_sentences(directory: Path, said: Sequence[str]) -> None:
-    """Keep in stats.json what was said at the end of a run, which may have ended unseen. Raises StorageError."""
-    path = directory / STATS
-    try:
-        report = msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
-    except FileNotFoundError:
-        return
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise StorageError(f"{path}: can't read the figures: {error}") from error
-    _replace(path, msgspec.json.format(msgspec.json.encode(report | {"said": said})))
+def saved_figures(directory: Path) -> SavedFigures | None:
+    """Return the contents of stats.json; None where there is none. Raises StorageError."""
+    return read_json(directory / STATS, SavedFigures, "the next crawl writes it anew")
 
 
-def _replace(path: Path, content: bytes) -> None:
+def keep_notes(directory: Path, said: Sequence[Note]) -> None:
+    """Keep in stats.json the notes at the end of a run, which may have ended unseen. Raises StorageError."""
+    if (saved := saved_figures(directory)) is not None:
+        _replace(directory / STATS, msgspec.structs.replace(saved, said=tuple(said)))
+
+
+def _replace(path: Path, saved: SavedFigures) -> None:
     """Whoever reads ``path`` sees the old file or the new one, never half of it. No sync: it is a report, not state."""
     half = path.with_name(path.name + ".new")
     with disk_failures(path):
-        half.write_bytes(content)
+        half.write_bytes(msgspec.json.format(msgspec.json.encode(saved)))
         os.replace(half, path)
