@@ -74,6 +74,31 @@ class Card(msgspec.Struct, frozen=True, array_like=True):
     pages: Annotated[dict[Name, Pages], msgspec.Meta(max_length=2 * MOST)] = {}
     """By the names of agents, as far as it knows."""
     rests: Annotated[dict[Address, Count], msgspec.Meta(max_length=RESTS)] = {}
-    """Hosts that have asked it for a rest, and until when: seconds since 1970 (`larm.cluster.rests`)."""
+    """Hosts that have asked it for a rest, and until when: seconds since 1970 (`larm.cluster.card`)."""
     short: bool = False
     """It hands pages out, and has none left for who asks."""
+
+
+class Rests:
+    """Hosts that have asked this agent for a rest. If it dies, the next owner of its hosts leaves them alone for that long.
+
+    Only rests that can outlive it are kept: an agent waits for half of ``adopt_after`` before it adopts a host. Times are
+    seconds since 1970, as machines differ in all other clocks. Noted by fetcher threads, told by ``larm-agents``."""
+
+    def __init__(self, shortest: float) -> None:
+        # constant after construction
+        self._shortest = shortest
+        # single operations on a dictionary
+        self._until: dict[str, int] = {}
+
+    def note(self, host: str, seconds: float, now: float) -> None:
+        """It asks for so many."""
+        if seconds >= self._shortest:
+            self._until[host] = round(now + seconds)
+
+    def told(self, now: float) -> dict[str, int]:
+        """Those that last longest; others are forgotten when they are over."""
+        found = {host: until for host, until in list(self._until.items()) if until > now}
+        for host in self._until.keys() - found.keys():
+            del self._until[host]
+        return dict(sorted(found.items(), key=lambda each: -each[1])[:RESTS])

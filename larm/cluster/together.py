@@ -12,11 +12,10 @@ import msgspec
 
 from larm.cluster.agent import BEAT, Agent
 from larm.cluster.beat import LAST, MOST
-from larm.cluster.card import Card, Command, Figures, What
+from larm.cluster.card import Card, Command, Figures, Rests, What
 from larm.cluster.line import Line
 from larm.cluster.page_sample import PageSample, overlap
 from larm.cluster.quota import Quota
-from larm.cluster.rests import Rests
 from larm.cluster.roster import Roster, place_of, read_roster, write_roster
 from larm.cluster.terms import Doors, Rule
 from larm.engine.allowance import PAGES_SPENT

@@ -25,3 +25,7 @@ class Deadline:
     def left(self) -> float | None:
         """Seconds, at least 0; None: any number."""
         return max(0.0, self._end - self._clock.monotonic()) if self._end and self._clock is not None else None
+
+    def share(self, share: float) -> float:
+        """Return this share of the seconds that are left; 0 without a deadline."""
+        return share * (self.left() or 0.0)

@@ -1,20 +1,75 @@
-"""Channel: our side of a signed question to a peer. Any thread.
+"""Channel: asks a peer a signed question; Breaker: backs off from peers that fail repeatedly. Thread-safe.
 
 A peer has a key and an address. What comes back is what it answered, checked and decoded, or `NoAnswer` with half a sentence:
 that somebody is slow, gone, or lies about who he is, is what one has to expect of strangers.
 """
 
-from typing import TypeVar
+import threading
+from collections import OrderedDict
+from typing import Protocol, TypeVar
 
 import msgspec
 
 from larm.kit.decoding import decoded
-from larm.peers.breaker import Breaker
 from larm.peers.group_secret import HEADER, GroupSecret
 from larm.peers.http_client import HttpAnswer, HttpClient, NoAnswer
 from larm.peers.identity import Identity
 from larm.peers.signing import BadSignatureError, signed_request, verify_answer
 from larm.seams import Clock
+
+_FAILURES = 3
+"""In a row: one may be the network's, or ours."""
+_FIRST_PAUSE = 30.0
+_LONGEST_PAUSE = 600.0
+"""Seconds; each time it fails again the pause is twice as long."""
+_MOST_FAILING = 10_000
+"""Names: registrars may name others without end. Who failed longest ago is forgotten, and tried again."""
+
+
+class Breaker:
+    """Failures of all peers that one machine asks, by name."""
+
+    def __init__(self, clock: Clock) -> None:
+        # constant after construction
+        self._clock = clock
+        self._lock = threading.Lock()
+        # guarded by self._lock
+        self._failed: OrderedDict[str, tuple[int, float]] = OrderedDict()
+        """How often in a row, and until when nobody asks."""
+
+    def allows(self, name: str) -> bool:
+        """It may be asked. After a pause one request may try; others wait for what becomes of it."""
+        now = self._clock.monotonic()
+        with self._lock:
+            failed, until = self._failed.get(name, (0, 0.0))
+            if now < until:
+                return False
+            if failed >= _FAILURES:
+                self._failed[name] = failed, now + self._pause(failed)
+            return True
+
+    def succeeded(self, name: str) -> None:
+        """It has answered."""
+        with self._lock:
+            self._failed.pop(name, None)
+
+    def failed(self, name: str) -> None:
+        """It has not."""
+        now = self._clock.monotonic()
+        with self._lock:
+            failed = self._failed.pop(name, (0, 0.0))[0] + 1
+            self._failed[name] = failed, now + self._pause(failed) if failed >= _FAILURES else 0.0
+            if len(self._failed) > _MOST_FAILING:
+                self._failed.popitem(last=False)
+
+    def failures(self, name: str) -> int:
+        """In a row, until now."""
+        with self._lock:
+            return self._failed.get(name, (0, 0.0))[0]
+
+    def _pause(self, failed: int) -> float:
+        return float(min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(10, failed - _FAILURES)))
+
 
 ROOT = "/peer/v1"
 MOST = 1_000_000
@@ -41,6 +96,15 @@ class Refusal(msgspec.Struct, frozen=True):
 
     title: str
     status: int
+
+
+class Asker(Protocol):
+    """What parts of a peer need of a `Channel`; the simulation of a network has one without wires."""
+
+    def ask(
+        self, contact: Contact, path: str, question: msgspec.Struct, answers: type[A], *, seconds: float, most: int = MOST
+    ) -> A | NoAnswer:
+        """Return the answer of a peer."""
 
 
 class Channel:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -20,6 +22,21 @@ KEY_LENGTH = 43
 _SECRET = 32
 _PREFIX = b"larm peer\0"
 """Before all that is signed outside of HTTP, so that no such signature is ever good for a request."""
+
+
+Verify = Callable[[str, str, bytes, str], bool]
+"""(public key, purpose, data, signature): return True if the key has signed the data for this purpose. Never raises."""
+
+
+class Signer(Protocol):
+    """What parts of a peer need of an `Identity`; the simulation of a network has cheap ones."""
+
+    @property
+    def key(self) -> str:
+        """The public key, in 43 characters."""
+
+    def sign(self, purpose: str, data: bytes) -> str:
+        """Return a signature, good for this purpose alone, in 86 characters."""
 
 
 class Identity:

@@ -2,7 +2,7 @@
 
 A request is signed over its method, path, query and digest, and over the key of who is to have it: nobody can hand it on to
 somebody else. An answer is signed over the signature of the request, so it belongs to this one and to no other. What was not
-made within the last 60 s is refused; that nothing is heard twice is `larm.peers.nonces`'s affair.
+made within the last 60 s is refused; that nothing is heard twice is `larm.peers.door`'s affair.
 
 Each side writes what is signed in one way, and takes it in no other: there is nothing to parse of what a stranger sends but a
 line that fits a pattern. Tests hold it against a library that knows all of RFC 9421.

@@ -14,11 +14,10 @@ import pytest
 
 from larm.cluster.beat import Beat, Quiet, Stamp, View, Vote
 from larm.cluster.bus import Question
-from larm.cluster.card import Card, Command
+from larm.cluster.card import Card, Command, Rests
 from larm.cluster.identity import Identity, read_identity
 from larm.cluster.membership import Rules, Saved
 from larm.cluster.node import Node
-from larm.cluster.rests import Rests
 from larm.cluster.said import Said
 from larm.cluster.terms import Doors, Envelope, Refusal, Rule
 from larm.config import Config

@@ -13,8 +13,7 @@ import pytest
 
 from larm.kit.clock import SystemClock
 from larm.kit.threads.workers import Workers
-from larm.peers.breaker import Breaker
-from larm.peers.channel import Channel, Contact
+from larm.peers.channel import Breaker, Channel, Contact
 from larm.peers.door import Call, Door, Question
 from larm.peers.http_client import HttpClient, NoAnswer, is_address
 from larm.peers.identity import Identity
@@ -174,7 +173,7 @@ def test_a_breaker_lets_one_try_after_each_pause() -> None:
 
 
 def test_a_breaker_forgets_who_failed_long_ago(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("larm.peers.breaker._MOST", 10)
+    monkeypatch.setattr("larm.peers.channel._MOST_FAILING", 10)
     breaker = Breaker(FakeClock())
     for n in range(1_000):
         breaker.failed(str(n))

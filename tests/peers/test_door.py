@@ -8,9 +8,8 @@ import msgspec
 import pytest
 
 from larm.errors import StorageError
-from larm.peers.door import Call, Door, Incoming, Question, RefusedError, Reply
+from larm.peers.door import Call, Door, Incoming, Nonces, Question, RefusedError, Reply
 from larm.peers.identity import Identity
-from larm.peers.nonces import Nonces
 from larm.peers.rates import payer
 from larm.peers.signing import BadSignatureError, Request, Signed, signed_request, verify_answer
 from larm.testing.clock import FakeClock

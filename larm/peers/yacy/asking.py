@@ -15,7 +15,7 @@ import msgspec
 from larm.errors import StorageError
 from larm.kit.deadline import Deadline
 from larm.model.findings import Asked, Findings, WordStatistics
-from larm.peers.yacy.asker import Verify, share_of
+from larm.peers.identity import Verify
 from larm.peers.yacy.averages import Averages
 from larm.peers.yacy.counting import Counting
 from larm.peers.yacy.desk import Desk
@@ -174,7 +174,7 @@ class NetworkSearcher:
             with self._local(pages, averages) as index:
                 if soon:
                     return _page(index.find(question), asked)
-                terms = self._counting.frequencies(index.decisive_words(question), total, share_of(deadline, 0.4))
+                terms = self._counting.frequencies(index.decisive_words(question), total, deadline.share(0.4))
                 statistics = WordStatistics(total, sample=len(pages), terms=terms)
                 return _page(
                     index.find(msgspec.structs.replace(question, statistics=statistics, seconds=deadline.left())), asked

@@ -37,7 +37,7 @@ class Denying:
     def hear(self) -> None:
         """Ask all followed peers for their deny lists, and apply them. Raises StorageError."""
         with self._lock:
-            seeds = [seed for seed in self._membership.active if seed.key in self._trust.followed]
+            seeds = [seed for seed in self._membership.active if seed.key in self._trust.opinions.followed]
         for seed in seeds:
             answer = self._ask(seed.hash, _SECONDS)
             if not isinstance(answer, NoAnswer):

@@ -8,11 +8,10 @@ from larm.peers.door import Call, Question, RefusedError
 from larm.peers.rates import Rates, payer
 from larm.peers.yacy import questions as say
 from larm.peers.yacy.chunk import ITSELF, Reference
-from larm.peers.yacy.hashes import is_hash, packed
+from larm.peers.yacy.hashes import belongs, is_hash, packed
 from larm.peers.yacy.item import Header, Item
 from larm.peers.yacy.membership import MOST_TOLD
 from larm.peers.yacy.node import Node
-from larm.peers.yacy.own_hash import belongs
 from larm.peers.yacy.ring import PARTITIONS, partition_of
 from larm.peers.yacy.seed import BadSeedError, read_seed, write_seed
 from larm.peers.yacy.trust import DenyList

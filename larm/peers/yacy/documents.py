@@ -9,7 +9,7 @@ from typing import NamedTuple
 from larm.kit.deadline import Deadline
 from larm.kit.threads.workers import Workers
 from larm.peers.http_client import NoAnswer
-from larm.peers.yacy.asker import Verify, share_of
+from larm.peers.identity import Verify
 from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.hashes import position_of
 from larm.peers.yacy.item import Item, Kind, is_body, refusal
@@ -77,7 +77,7 @@ class Documents:
         self._ask(self._node.hash, self._missing(urls))
         for _ in range(self._node.redundancy + 2):
             plan = self._next_owners(self._missing(urls), tried, elsewhere)
-            if not plan or share_of(self._deadline, _SHARE) <= _TOO_LATE:
+            if not plan or self._deadline.share(_SHARE) <= _TOO_LATE:
                 break
             parts = [
                 (peer, wanted[at : at + MOST_PAGES])
@@ -92,7 +92,7 @@ class Documents:
         answer = (
             self._desk.pages_of(question, None)
             if own
-            else self._node.ask(peer, PAGES, question, PagesFound, share_of(self._deadline, _SHARE))
+            else self._node.ask(peer, PAGES, question, PagesFound, self._deadline.share(_SHARE))
         )
         items = () if isinstance(answer, NoAnswer) else answer.pages
         documents = [each for item in items if (each := self._document(item)) is not None]

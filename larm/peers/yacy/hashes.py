@@ -5,7 +5,9 @@ Pure.
 
 import base64
 import hashlib
+from collections.abc import Collection
 from functools import lru_cache
+from random import Random
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 """In the order of their values, which is that of base64url; hashes are ordered by value, not by character code."""
@@ -73,3 +75,44 @@ def packed(name: str) -> bytes:
 def unpacked(data: bytes) -> str:
     """The hash of nine bytes."""
     return base64.urlsafe_b64encode(data).decode("ascii")
+
+
+_CHOSEN = 2
+"""Characters of its hash that a peer chooses, once: they decide its place on the ring. The others are of its key's hash."""
+_FEW = 2
+
+
+def key_part(public_key: str) -> str:
+    """Characters 3 to 12 of the hash of whoever has this key."""
+    return base64.urlsafe_b64encode(hashlib.sha256(public_key.encode()).digest()[:9]).decode("ascii")[: LENGTH - _CHOSEN]
+
+
+def belongs(name: str, public_key: str) -> bool:
+    """Whether the hash is one that a peer with this key may have."""
+    return is_hash(name) and name[_CHOSEN:] == key_part(public_key)
+
+
+def own_hash(known: Collection[str], public_key: str, random: Random) -> str:
+    """Return a hash for a new peer: in one of the largest gaps between those that it knows (YACY-24)."""
+    return _beginning(known, random) + key_part(public_key)
+
+
+def gaps(known: Collection[str]) -> list[tuple[int, int]]:
+    """Between each two neighbours, also across the end of the ring: (where it begins, how long), the longest first."""
+    places = sorted({position_of(each) for each in known})
+    found = [(place, distance(place, places[(n + 1) % len(places)]) or RING) for n, place in enumerate(places)]
+    return sorted(found, key=lambda gap: (-gap[1], gap[0]))
+
+
+def place_in_gap(gap: tuple[int, int], share: float) -> int:
+    """A place in the inner six eighths of a gap; ``share`` from 0 to below 1 says where."""
+    start, length = gap
+    return (start + length // 8 + int(share * (length * 6 // 8))) % RING
+
+
+def _beginning(known: Collection[str], random: Random) -> str:
+    if len(known) > _FEW:
+        for gap in gaps(known):
+            if random.random() < 0.5:
+                return hash_at(place_in_gap(gap, random.random()))[:_CHOSEN]
+    return "".join(random.choices(ALPHABET, k=_CHOSEN))

@@ -15,7 +15,7 @@ from typing import TypeVar
 import msgspec
 
 from larm.kit.decoding import decoded_msgpack
-from larm.peers.yacy.asker import Signer, Verify
+from larm.peers.identity import Signer, Verify
 from larm.peers.yacy.hashes import RING
 
 LIFE = 30 * 86_400

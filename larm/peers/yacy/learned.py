@@ -63,7 +63,7 @@ class Learned:
         # only the sharing thread, after construction
         self._base = Database(folder / "pages.db", _TABLES)
         self._written = self._looked = float("-inf")
-        self._denied = (trust.denied, trust.sites)
+        self._denied = (trust.denied, trust.denied_sites)
         self._lock = threading.Lock()
         # guarded by self._lock
         self._waiting: list[tuple[str, Page]] = []
@@ -89,7 +89,7 @@ class Learned:
 
     def tick(self, now: float) -> None:
         """What is due. Raises StorageError."""
-        denied = (self._trust.denied, self._trust.sites)
+        denied = (self._trust.denied, self._trust.denied_sites)
         with self._lock:
             forget, self._forget = self._forget, False
             late = bool(self._waiting) and now - self._written >= _PERIOD

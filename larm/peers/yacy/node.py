@@ -15,24 +15,21 @@ import msgspec
 
 from larm import __version__
 from larm.peers.addresses import may_be_asked
-from larm.peers.channel import Contact
+from larm.peers.channel import Asker, Contact
 from larm.peers.http_client import NoAnswer
-from larm.peers.yacy.asker import Asker, Signer, Verify
+from larm.peers.identity import Signer, Verify
 from larm.peers.yacy.averages import Averages
-from larm.peers.yacy.calling_back import CallingBack
 from larm.peers.yacy.denying import Denying
-from larm.peers.yacy.flags import Flags
-from larm.peers.yacy.hashes import position_of
+from larm.peers.yacy.hashes import belongs, position_of
 from larm.peers.yacy.membership import Membership
-from larm.peers.yacy.own_hash import belongs
 from larm.peers.yacy.profile import Mode, Profile
 from larm.peers.yacy.questions import DENIED, MOST_NAMED, PING, DeniedOf, Ping, Pong
+from larm.peers.yacy.reachability import CallingBack, OwnAddress
 from larm.peers.yacy.ring import Ring
-from larm.peers.yacy.seed import BadSeedError, PeerType, Seed, is_good, read_seed, signed, write_seed
+from larm.peers.yacy.seed import BadSeedError, Flags, PeerType, Seed, is_good, read_seed, signed, write_seed
 from larm.peers.yacy.shelf import Shelf
 from larm.peers.yacy.together import Together
 from larm.peers.yacy.trust import DenyList, Trust
-from larm.peers.yacy.whereabouts import OwnAddress
 from larm.seams import Clock
 
 A = TypeVar("A", bound=msgspec.Struct)

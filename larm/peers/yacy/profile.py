@@ -1,11 +1,22 @@
-"""Profile: what a peer is, as its user has chosen, and as was chosen once for it; its mode says how much it has to do with
-others (YACY-41, 42). Constants."""
+"""Profile: what a peer is, as its user has chosen; its mode says how much it has to do with others (YACY-41, 42). Constant.
 
+Birth: its hash and age, which its first start has chosen once (YACY-24). Read on the main thread.
+"""
+
+from collections.abc import Callable, Sequence
 from enum import StrEnum
+from pathlib import Path
+from random import Random
 
 import msgspec
 
+from larm.errors import StorageError
+from larm.kit.disk.atomic import write_atomically
+from larm.kit.disk.json_file import read_json
+from larm.peers.identity import Identity, is_signed
+from larm.peers.yacy.hashes import belongs, own_hash
 from larm.peers.yacy.membership import PING_PERIOD
+from larm.peers.yacy.seed import Seed, is_good
 
 
 class Mode(StrEnum):
@@ -53,3 +64,23 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     ping: float = PING_PERIOD
     young: float = 3 * 86_400.0
     """Seconds that a peer must be old to get references (YACY-27)."""
+
+
+class Birth(msgspec.Struct, frozen=True):
+    """As JSON in ``peer.json``."""
+
+    hash: str
+    born: int
+    """Seconds since 1970."""
+
+
+def birth_of(path: Path, identity: Identity, lists: Callable[[], Sequence[Seed]], random: Random, now: int) -> Birth:
+    """As the file has it; where there is none, this start is the first. Raises StorageError."""
+    found = read_json(path, Birth, "remove it, and a new hash is chosen")
+    if found is None:
+        known = {seed.hash for seed in lists() if is_good(seed, is_signed)}
+        found = Birth(own_hash(known, identity.key, random), now)
+        write_atomically(path, msgspec.json.encode(found))
+    if not belongs(found.hash, identity.key):
+        raise StorageError(f"{path}: the hash of another key; remove it, and a new one is chosen")
+    return found

@@ -8,14 +8,42 @@ an event loop of its own.
 import asyncio
 import re
 import socket
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from larm.errors import UsageError
 from larm.fetch.ip_address import is_public
-from larm.peers.yacy.open_pages import is_open
+
+_PAGES: Final = frozenset(("text/html", "application/xhtml+xml", "text/plain", "application/pdf"))
+_SECRETS: Final = frozenset(("cookie", "authorization", "proxy-authorization", "range"))
+_CLOSED: Final = frozenset(("private", "no-store"))
+
+Headers = Mapping[str, str]
+"""By names in lower case; values of one name are joined by commas."""
+
+
+def is_open(method: str, url: str, asked: Headers, status: int, answered: Headers, *, queries: bool) -> bool:
+    """Return True if anybody could have fetched the page (YACY-37). ``queries``: also addresses with a query.
+
+    A client with a cookie or a password may have been shown something private. Where a site tells users apart by something
+    else, a crawl finds out: it requests the page again as a stranger."""
+    return (
+        method == "GET"
+        and status == 200
+        and (queries or "?" not in url)
+        and "@" not in url.partition("://")[2].partition("/")[0]
+        and not _SECRETS & asked.keys()
+        and "set-cookie" not in answered
+        and not _CLOSED & (_directives(asked) | _directives(answered))
+        and answered.get("content-type", "").partition(";")[0].strip().lower() in _PAGES
+    )
+
+
+def _directives(headers: Headers) -> set[str]:
+    return {part.partition("=")[0].strip().lower() for part in headers.get("cache-control", "").split(",")}
+
 
 HOST = "127.0.0.1"
 _HEAD = 65_536

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from itertools import groupby
 from typing import NamedTuple
 
-from larm.peers.yacy.asker import Signer
+from larm.peers.identity import Signer
 from larm.peers.yacy.chunk import Reference, cut, depth_for, write_chunk
 from larm.peers.yacy.hashes import position_of
 from larm.peers.yacy.item import RENEWED, Header, Kind, digest_of, new_header

@@ -12,7 +12,6 @@ from itertools import chain
 from larm.kit.deadline import Deadline
 from larm.kit.threads.workers import Workers
 from larm.peers.http_client import NoAnswer
-from larm.peers.yacy.asker import share_of
 from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.joining import Joining
 from larm.peers.yacy.node import Node
@@ -111,7 +110,7 @@ class Rounds:
         return {each: new for each, its in owners.items() if (new := its & missed - asked.get(each, set()))}
 
     def _ask(self, targets: Mapping[str, Collection[int]], share: float, urls: Sequence[str] = ()) -> None:
-        seconds, waited = share_of(self._deadline, share), set(self._first)
+        seconds, waited = self._deadline.share(share), set(self._first)
 
         def ask(peer: str, partitions: Collection[int]) -> None:
             question = Search(

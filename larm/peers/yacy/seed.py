@@ -11,13 +11,46 @@ import gzip
 import zlib
 from enum import StrEnum
 from functools import lru_cache
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
-from larm.peers.yacy.asker import Signer, Verify
-from larm.peers.yacy.flags import Flags, read_flags, write_flags
-from larm.peers.yacy.hashes import is_hash
-from larm.peers.yacy.own_hash import belongs
+from larm.peers.identity import Signer, Verify
+from larm.peers.yacy.hashes import belongs, is_hash
+
+_BITS = ("direct", "remote_crawl", "remote_index", "root", "ssl")
+_CHARACTERS = 4
+_FIRST = 32  # a space: nothing set
+
+
+class Flags(msgspec.Struct, frozen=True):
+    """Constant."""
+
+    direct: bool = False
+    """Had a direct connection."""
+    remote_crawl: bool = False
+    """Crawls for others."""
+    remote_index: bool = False
+    """Takes references of others."""
+    root: bool = False
+    """Its last ping took less than a second."""
+    ssl: bool = False
+
+
+def write_flags(flags: Flags) -> str:
+    """Four characters."""
+    value = sum(getattr(flags, name) << bit for bit, name in enumerate(_BITS))
+    return "".join(chr(_FIRST + (value >> 5 * n & 31)) for n in range(_CHARACTERS))
+
+
+def read_flags(text: str) -> Flags:
+    """Bits that nobody knows are passed over; text that is none sets nothing."""
+    values = [ord(character) - _FIRST for character in text[:_CHARACTERS]]
+    if len(values) < _CHARACTERS or not all(0 <= value < 32 for value in values):
+        return Flags()
+    return Flags(**{name: bool(values[0] >> bit & 1) for bit, name in enumerate(_BITS)})
+
 
 LARGEST = 16_000
 """Bytes of a seed as text, and on the wire."""
@@ -28,7 +61,6 @@ _TOLD = 2_000
 """Those that were written: the youngest ones."""
 _USUAL = 1_000
 """Bytes of a seed on the wire; they have some 500."""
-_SIGNATURE = "Sig"
 _PURPOSE = "yacy seed"
 
 
@@ -49,41 +81,39 @@ class BadSeedError(ValueError):
     """Text that is no seed, or one that is not what it says; ``str()`` says why."""
 
 
-class Seed(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True):
+_Number = Annotated[int, Meta(ge=0, lt=10**18)]
+_NAMES = {
+    "hash": "Hash", "name": "Name", "type": "PeerType", "ip": "IP", "port": "Port", "born": "BDate", "flags": "Flags",
+    "words": "ICount", "key": "Key", "links": "LCount", "stamp": "LastSeen", "network": "Net", "orders": "RCount",
+    "tags": "Tags", "version": "Version", "signature": "Sig",
+}  # fmt: skip
+"""Fields as YaCy has them on the wire, in the order in which they are signed."""
+
+
+class Seed(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True, omit_defaults=True, rename=_NAMES):
     """Of one peer at one moment."""
 
     hash: str
     name: str = ""
-    ip: str = ""
-    port: int = 0
     type: PeerType = PeerType.VIRGIN
+    ip: str = ""
+    port: Annotated[int, Meta(ge=0, lt=65_536)] = 0
+    born: _Number = 0
+    """When its hash was made, in seconds since 1970."""
     flags: Flags = Flags()
-    links: int = 0
-    """Addresses of documents that it has (LCount)."""
-    words: int = 0
-    """Words that it has references of (ICount)."""
-    orders: int = 0
-    """Addresses that it would have others crawl (RCount)."""
-    tags: tuple[str, ...] = ()
-    version: str = ""
-    born: int = 0
-    """When its hash was made, in seconds since 1970 (BDate)."""
-    stamp: int = 0
-    """When it was signed (LastSeen): the peer was there then."""
-    uptime: int = 0
-    """Minutes."""
-    utc: str = "+0000"
-    crawl_speed: int = 0
-    """Pages a minute (ISpeed)."""
-    search_speed: int = 0
-    """Searches an hour (RSpeed)."""
-    sent_words: int = 0
-    received_words: int = 0
-    sent_urls: int = 0
-    received_urls: int = 0
-    network: str = ""
+    words: _Number = 0
+    """Words that it has references of."""
     key: str = ""
     """Its public key."""
+    links: _Number = 0
+    """Addresses of documents that it has."""
+    stamp: _Number = 0
+    """When it was signed: the peer was there then."""
+    network: str = ""
+    orders: _Number = 0
+    """Addresses that it would have others crawl."""
+    tags: tuple[str, ...] = ()
+    version: str = ""
     signature: str = ""
 
     @property
@@ -101,28 +131,9 @@ class Seed(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True):
         return f"<Seed {self.hash} {self.name} {self.type} {self.address}>"
 
 
-_NUMBERS = {
-    "Port": "port", "LCount": "links", "ICount": "words", "RCount": "orders", "BDate": "born", "LastSeen": "stamp",
-    "Uptime": "uptime", "ISpeed": "crawl_speed", "RSpeed": "search_speed", "sI": "sent_words", "rI": "received_words",
-    "sU": "sent_urls", "rU": "received_urls",
-}  # fmt: skip
-_TEXTS = {
-    "Hash": "hash", "Name": "name", "PeerType": "type", "IP": "ip", "Version": "version", "UTC": "utc", "Net": "network",
-    "Key": "key",
-}  # fmt: skip
-_ORDER = ("Hash", "Name", "PeerType", "IP", "Port")
-
-
 def as_text(seed: Seed) -> str:
-    """``{Key=value,...}``: what is signed. Fields that say nothing are left out."""
-    fields = {key: str(getattr(seed, name)) for key, name in (_TEXTS | _NUMBERS).items() if getattr(seed, name)}
-    fields = {key: _escaped(value) for key, value in fields.items() if key != "UTC" or seed.utc != "+0000"}
-    if seed.flags != Flags():
-        fields["Flags"] = _escaped(write_flags(seed.flags))
-    if seed.tags:
-        fields["Tags"] = "|".join(_escaped(tag) for tag in seed.tags)
-    said = [(key, fields[key]) for key in [*_ORDER, *sorted(fields.keys() - set(_ORDER))] if key in fields]
-    return "{" + ",".join(f"{key}={value}" for key, value in said) + "}"
+    """Return ``{Key=value,...}``, which is signed. Fields that say nothing are left out."""
+    return _text(msgspec.structs.replace(seed, signature=""))
 
 
 def signed(seed: Seed, signer: Signer) -> Seed:
@@ -151,9 +162,7 @@ def is_good(seed: Seed, verify: Verify) -> bool:
 @lru_cache(_TOLD)
 def write_seed(seed: Seed) -> str:
     """The form on the wire: ``b|`` and base64, or ``z|`` and gzip in base64 where that is shorter."""
-    text = as_text(seed)
-    if seed.signature:
-        text = f"{text[:-1]},{_SIGNATURE}={_escaped(seed.signature)}}}"
+    text = _text(seed)
     plain, squeezed = "b|" + _base64(text.encode()), "z|" + _base64(gzip.compress(text.encode(), mtime=0))
     return min(plain, squeezed, key=len)
 
@@ -172,7 +181,7 @@ def _read(wire: str) -> Seed:
             raise BadSeedError("it is in no form that is known")
         data = rest.encode() if form == "p" else _bytes(rest)
         return _parsed((_expanded(data) if form == "z" else data).decode())
-    except (UnicodeDecodeError, UnicodeEncodeError, binascii.Error, zlib.error, ValueError) as error:
+    except (UnicodeDecodeError, UnicodeEncodeError, binascii.Error, zlib.error, msgspec.ValidationError, ValueError) as error:
         raise error if isinstance(error, BadSeedError) else BadSeedError(str(error)) from error
 
 
@@ -182,27 +191,25 @@ _read_again = lru_cache(_REMEMBERED)(_read)
 def _parsed(text: str) -> Seed:
     if not (text.startswith("{") and text.endswith("}")):
         raise BadSeedError("it is no map")
-    said: dict[str, str] = {}
+    said: dict[str, object] = {}
     for field in text[1:-1].split(","):
         key, _, value = field.partition("=")
-        said[key] = value
-    known: dict[str, object] = {name: _plain(said[key]) for key, name in _TEXTS.items() if key in said}
-    known |= {name: _number(said[key]) for key, name in _NUMBERS.items() if key in said}
-    known["flags"] = read_flags(_plain(said.get("Flags", "")))
-    known["tags"] = tuple(_plain(tag) for tag in said["Tags"].split("|")) if said.get("Tags") else ()
-    known["signature"] = _plain(said.get(_SIGNATURE, ""))
-    known["type"] = PeerType(str(known.get("type", PeerType.VIRGIN)))
-    if not is_hash(str(known.get("hash", ""))):
+        said[key] = [_plain(tag) for tag in value.split("|") if tag] if key == "Tags" else _plain(value)
+    said["Flags"] = msgspec.structs.asdict(read_flags(str(said.get("Flags", ""))))
+    seed = msgspec.convert(said, Seed, strict=False)
+    if not is_hash(seed.hash):
         raise BadSeedError("it has no hash")
-    if not 0 <= int(str(known.get("port", 0))) < 65_536:
-        raise BadSeedError("its port is none")
-    return Seed(**known)  # type: ignore[arg-type]
+    return seed
 
 
-def _number(text: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) < 19):
-        raise BadSeedError(f"{text[:20]!r} is no number")
-    return int(text)
+def _text(seed: Seed) -> str:
+    said = msgspec.to_builtins(seed)
+    if "Flags" in said:
+        said["Flags"] = "" if seed.flags == Flags() else write_flags(seed.flags)
+    texts = {key: _escaped(str(value)) for key, value in said.items() if value}
+    if seed.tags:
+        texts["Tags"] = "|".join(map(_escaped, seed.tags))
+    return "{" + ",".join(f"{key}={value}" for key, value in texts.items()) + "}"
 
 
 def _expanded(data: bytes) -> bytes:

@@ -23,7 +23,6 @@ from larm.peers.door import Door
 from larm.peers.http_client import HttpClient
 from larm.peers.identity import Identity, is_signed
 from larm.peers.yacy.asking import NetworkSearcher
-from larm.peers.yacy.birth import birth_of
 from larm.peers.yacy.crawl_jobs import CrawlJobs
 from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.learned import Learned
@@ -31,7 +30,7 @@ from larm.peers.yacy.library import Library, Vocabulary
 from larm.peers.yacy.local import local_search
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.order_book import OrderBook, OrderDesk
-from larm.peers.yacy.profile import Mode, Profile
+from larm.peers.yacy.profile import Mode, Profile, birth_of
 from larm.peers.yacy.proxy import Proxy
 from larm.peers.yacy.publishing import Publishing
 from larm.peers.yacy.seed_lists import Principal, SeedLists

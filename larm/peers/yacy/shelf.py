@@ -1,5 +1,7 @@
 """Shelf: the items that a peer keeps, its own and others', in one SQLite file beside the index. Never the index itself.
 
+The body of an item is checked before it is kept.
+
 Others' items have a quota, of which one author gets an eighth; what is over it is refused, and said. Own items are outside of
 it. What is found by an item counts as well, as it takes as much of the disk as the item does.
 
@@ -12,10 +14,30 @@ from pathlib import Path
 from typing import NamedTuple
 
 from larm.kit.disk.database import Database
-from larm.peers.yacy.asker import Verify
-from larm.peers.yacy.contents import hashes_in, unfit
+from larm.peers.identity import Verify
+from larm.peers.yacy.chunk import BadChunkError, check_chunk, read_chunk, words_in
+from larm.peers.yacy.hashes import packed
 from larm.peers.yacy.item import LIFE, Header, Kind, digest_of, encoded_key, refusal
+from larm.peers.yacy.page import BadPageError, place_of, read_page
 from larm.peers.yacy.shelf_reader import HEADER, ShelfReader, header_of
+
+
+def hashes_in(header: Header, body: bytes) -> list[bytes]:
+    """What it is found by. Raises BadChunkError, BadPageError."""
+    return [packed(read_page(body).hash)] if header.kind is Kind.PAGE else words_in(body)
+
+
+def unfit(header: Header, body: bytes) -> str:
+    """Why this body of somebody else's is not kept."""
+    try:
+        if header.kind is Kind.WORDS:
+            check_chunk(read_chunk(body), header.first, header.last)
+        elif header.first != header.last or header.first != place_of(read_page(body)):
+            return "it lies elsewhere than it says"
+    except (BadChunkError, BadPageError) as error:
+        return str(error)
+    return ""
+
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS item (

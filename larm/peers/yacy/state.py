@@ -58,7 +58,7 @@ class State(NamedTuple):
 
 def state_of(node: Node, quota: int) -> State:
     """As of now."""
-    trust = node.trust
+    trust, said = node.trust, node.trust.opinions
     with node.lock:
         now, membership = node.now(), node.membership
         items, size, _ = node.shelf.counts
@@ -73,8 +73,8 @@ def state_of(node: Node, quota: int) -> State:
                 if not seed.reachable
                 else "did not answer",
                 max(0.0, now - membership.seen(seed.hash)),
-                trust.votes.get(seed.key, Vote.NONE),
-                seed.key in trust.followed,
+                said.votes.get(seed.key, Vote.NONE),
+                seed.key in said.followed,
                 seed.key in trust,
             )
             for seed in seeds
@@ -84,6 +84,6 @@ def state_of(node: Node, quota: int) -> State:
             node.network, node.hash, node.key, node.type, node.mode, node.stealthy, *membership.sizes,
             pages=node.pages, items=items, bytes=size, quota=quota, refusal=node.refusal,
             counts={name: n for name, n in counts.items() if n}, others=others,
-            votes={key: vote for key, vote in trust.votes.items() if key not in known}, sites=trust.sites,
-            shared=trust.shared, followed={key: its for key, its in trust.followed.items() if key not in known},
+            votes={key: vote for key, vote in said.votes.items() if key not in known}, sites=said.sites,
+            shared=said.shared, followed={key: its for key, its in said.followed.items() if key not in known},
         )  # fmt: skip

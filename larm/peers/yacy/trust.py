@@ -37,8 +37,8 @@ class DenyList(msgspec.Struct, frozen=True):
     sites: tuple[str, ...] = ()
 
 
-class _Saved(msgspec.Struct, frozen=True):
-    """As JSON in ``trust.json``."""
+class Opinions(msgspec.Struct, frozen=True):
+    """What the user thinks, and the lists of others; as JSON in ``trust.json``."""
 
     votes: dict[str, Vote] = {}
     """By key."""
@@ -57,59 +57,30 @@ class Trust:
         # constant after construction
         self._path = path
         self._lock = threading.Lock()
-        # guarded by self._lock
-        self._saved = (read_json(path, _Saved, "mend it or remove it, and vote anew") if path else None) or _Saved()
-        self._denied = frozenset[str]()
-        self._sites = frozenset[str]()
+        # guarded by self._lock; replaced as a whole, so read without it
+        self.opinions = (read_json(path, Opinions, "mend it or remove it, and vote anew") if path else None) or Opinions()
+        self.denied = frozenset[str]()
+        """Keys."""
+        self.denied_sites = frozenset[str]()
         self._count()
 
     def __contains__(self, key: object) -> bool:
         """Whether this key is denied."""
-        return key in self._denied
+        return key in self.denied
 
     def trusts(self, key: str) -> bool:
         """By one's own vote."""
-        return self._saved.votes.get(key) is Vote.TRUSTED
+        return self.opinions.votes.get(key) is Vote.TRUSTED
 
     def denies_page(self, url: str) -> bool:
         """Of a site that is denied, or of one below it."""
         labels = (urlsplit(url).hostname or "").split(".")
-        return bool(self._sites) and any(".".join(labels[at:]) in self._sites for at in range(len(labels)))
-
-    @property
-    def denied(self) -> frozenset[str]:
-        """All keys that are denied."""
-        return self._denied
-
-    @property
-    def denied_sites(self) -> frozenset[str]:
-        """All sites that are denied."""
-        return self._sites
-
-    @property
-    def votes(self) -> dict[str, Vote]:
-        """One's own, by key."""
-        return self._saved.votes
-
-    @property
-    def sites(self) -> tuple[str, ...]:
-        """That one has denied oneself."""
-        return self._saved.sites
-
-    @property
-    def shared(self) -> bool:
-        """Others may have the list."""
-        return self._saved.shared
-
-    @property
-    def followed(self) -> dict[str, DenyList]:
-        """By key, the lists of others that count."""
-        return self._saved.followed
+        return bool(self.denied_sites) and any(".".join(labels[at:]) in self.denied_sites for at in range(len(labels)))
 
     @property
     def own_list(self) -> DenyList:
         """For others; empty where it is not shared."""
-        saved = self._saved
+        saved = self.opinions
         if not saved.shared:
             return DenyList()
         return DenyList(tuple(sorted(key for key, vote in saved.votes.items() if vote is Vote.DENIED)), saved.sites)
@@ -119,7 +90,7 @@ class Trust:
         if not _is_key(key):
             return
         with self._lock:
-            votes = {**self._saved.votes, key: vote}
+            votes = {**self.opinions.votes, key: vote}
             self._keep_locked(votes={each: its for each, its in votes.items() if its is not Vote.NONE})
 
     def deny_site(self, site: str, *, denied: bool) -> bool:
@@ -128,7 +99,7 @@ class Trust:
         if not _is_site(site):
             return False
         with self._lock:
-            sites = {*self._saved.sites, site} if denied else {*self._saved.sites} - {site}
+            sites = {*self.opinions.sites, site} if denied else {*self.opinions.sites} - {site}
             self._keep_locked(sites=tuple(sorted(sites))[:MOST])
         return True
 
@@ -140,9 +111,9 @@ class Trust:
     def follow(self, key: str, *, follow: bool) -> None:
         """Raises StorageError."""
         with self._lock:
-            followed = {each: its for each, its in self._saved.followed.items() if each != key}
+            followed = {each: its for each, its in self.opinions.followed.items() if each != key}
             if follow and _is_key(key):
-                followed[key] = self._saved.followed.get(key, DenyList())
+                followed[key] = self.opinions.followed.get(key, DenyList())
             self._keep_locked(followed=followed)
 
     def heard(self, key: str, said: DenyList) -> None:
@@ -150,24 +121,24 @@ class Trust:
         keys, sites = filter(_is_key, said.keys[:MOST]), filter(_is_site, said.sites[:MOST])
         heard = DenyList(tuple(keys), tuple(sites))
         with self._lock:
-            if key in self._saved.followed:
-                self._keep_locked(followed={**self._saved.followed, key: heard})
+            if key in self.opinions.followed:
+                self._keep_locked(followed={**self.opinions.followed, key: heard})
 
     def _keep_locked(self, **changed: object) -> None:
-        saved = msgspec.structs.replace(self._saved, **changed)
-        if saved == self._saved:
+        saved = msgspec.structs.replace(self.opinions, **changed)
+        if saved == self.opinions:
             return
         if self._path is not None:
             write_atomically(self._path, msgspec.json.format(msgspec.json.encode(saved)))
-        self._saved = saved
+        self.opinions = saved
         self._count()
 
     def _count(self) -> None:
-        votes, lists = self._saved.votes, self._saved.followed.values()
+        votes, lists = self.opinions.votes, self.opinions.followed.values()
         own = {key for key, vote in votes.items() if vote is Vote.DENIED}
         trusted = {key for key, vote in votes.items() if vote is Vote.TRUSTED}
-        self._denied = frozenset(own | ({key for each in lists for key in each.keys} - trusted))
-        self._sites = frozenset({*self._saved.sites, *(site for each in lists for site in each.sites)})
+        self.denied = frozenset(own | ({key for each in lists for key in each.keys} - trusted))
+        self.denied_sites = frozenset({*self.opinions.sites, *(site for each in lists for site in each.sites)})
 
 
 def _is_key(text: str) -> bool:

@@ -14,8 +14,8 @@ from larm.peers.channel import Contact
 from larm.peers.door import Call, Question, RefusedError
 from larm.peers.http_client import NoAnswer
 from larm.peers.yacy.desk import Desk
+from larm.peers.yacy.hashes import own_hash
 from larm.peers.yacy.node import Node
-from larm.peers.yacy.own_hash import own_hash
 from larm.peers.yacy.page import Page
 from larm.peers.yacy.profile import Mode, Profile
 from larm.peers.yacy.publishing import Publishing, Source
@@ -71,7 +71,7 @@ class Peer:
 
 
 class Wire:
-    """Implements `larm.peers.yacy.asker.Asker`."""
+    """Implements `larm.peers.channel.Asker`."""
 
     def __init__(self, net: Net, peer: Peer) -> None:
         self.net, self.peer = net, peer

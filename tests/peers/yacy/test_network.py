@@ -11,11 +11,11 @@ import pytest
 from larm.peers.channel import Contact
 from larm.peers.door import Call, RefusedError
 from larm.peers.http_client import NoAnswer
-from larm.peers.yacy.calling_back import CallingBack
 from larm.peers.yacy.desk import Desk
-from larm.peers.yacy.own_hash import key_part
+from larm.peers.yacy.hashes import key_part
 from larm.peers.yacy.profile import Mode
 from larm.peers.yacy.questions import COUNT, PING, Count, Counted, Ping, Pong
+from larm.peers.yacy.reachability import CallingBack
 from larm.peers.yacy.seed import PeerType, Seed, read_seed, signed, write_seed
 from tests.peers.yacy.keys import FakeKey
 from tests.peers.yacy.net import Net, Wire

@@ -7,8 +7,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from larm.peers.yacy.hashes import ALPHABET, RING, hash_at, is_hash, position_of
-from larm.peers.yacy.own_hash import belongs, gaps, own_hash, place_in_gap
+from larm.peers.yacy.hashes import ALPHABET, RING, belongs, gaps, hash_at, is_hash, own_hash, place_in_gap, position_of
 
 KNOWN = ["AAAAAAAAAAAA", "QAAAAAAAAAAA", "gAAAAAAAAAAA"]
 HASHES = st.text(ALPHABET, min_size=12, max_size=12)

@@ -13,8 +13,7 @@ import pytest
 from larm.errors import UsageError
 from larm.kit.threads.workers import Workers
 from larm.peers.yacy import proxy
-from larm.peers.yacy.open_pages import is_open
-from larm.peers.yacy.proxy import Proxy
+from larm.peers.yacy.proxy import Proxy, is_open
 
 HTML = {"content-type": "text/html; charset=utf-8"}
 

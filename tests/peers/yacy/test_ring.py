@@ -9,11 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from larm.peers.yacy.flags import Flags
 from larm.peers.yacy.hashes import ALPHABET, RING, distance, hash_at, position_of
 from larm.peers.yacy.membership import Membership
 from larm.peers.yacy.ring import PARTITIONS, Ring, partition_of, place_in, places_of
-from larm.peers.yacy.seed import PeerType, Seed
+from larm.peers.yacy.seed import Flags, PeerType, Seed
 
 PEERS = [
     "AAAAAAAAAAA1", "CqqqqqqqqqqA", "HzzzzzzzzzzB", "Mnnnnnnnnnnn", "Rrrrrrrrrrrr", "Y00000000000",

@@ -9,10 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from larm.peers.yacy.flags import Flags, read_flags, write_flags
-from larm.peers.yacy.hashes import ALPHABET
-from larm.peers.yacy.own_hash import key_part
-from larm.peers.yacy.seed import LARGEST, BadSeedError, PeerType, Seed, as_text, check, read_seed, signed, write_seed
+from larm.peers.yacy.hashes import ALPHABET, key_part
+from larm.peers.yacy.seed import (
+    LARGEST,
+    BadSeedError,
+    Flags,
+    PeerType,
+    Seed,
+    as_text,
+    check,
+    read_flags,
+    read_seed,
+    signed,
+    write_flags,
+    write_seed,
+)
 from tests.peers.yacy.keys import FakeKey, fake_verify
 
 PLAIN = "{Hash=AAAAAAAAAAAA,Name=peer1,PeerType=senior,IP=192.0.2.1,Port=8090}"

@@ -202,7 +202,7 @@ def test_what_is_no_vote_is_refused(peers: list[Peer]) -> None:
     one = peers[0]
     assert change(one, "vote", key=peers[1].service.node.key, vote="hated") == 400
     assert change(one, "site", site="no.example/a", denied="1") == 303, "a path is cut off"
-    assert "no.example" in one.service.trust.sites
+    assert "no.example" in one.service.trust.opinions.sites
     assert change(one, "site", site="no site", denied="1") == 400
     assert change(one, "site", site="<b>", denied="1") == 400
     assert httpx.post(f"{one.served.address}/network/hide", data={"hidden": "1"}, trust_env=False).status_code in {401, 403}

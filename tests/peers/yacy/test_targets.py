@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from larm.peers.yacy.flags import Flags
 from larm.peers.yacy.hashes import ALPHABET, word_hash
 from larm.peers.yacy.ring import PARTITIONS, Ring, places_of
-from larm.peers.yacy.seed import PeerType, Seed
+from larm.peers.yacy.seed import Flags, PeerType, Seed
 from larm.peers.yacy.targets import bearable, others_to_ask, owners_to_ask, owners_to_count
 
 DAY = 86_400

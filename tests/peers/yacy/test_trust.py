@@ -44,4 +44,4 @@ def test_who_is_not_followed_any_more_is_not_heard() -> None:
     trust.follow(ONE, follow=True)
     trust.follow(ONE, follow=False)
     trust.heard(ONE, DenyList((THREE,)))
-    assert (trust.followed, trust.denied) == ({}, frozenset())
+    assert (trust.opinions.followed, trust.denied) == ({}, frozenset())

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from larm.peers.yacy.own_hash import key_part
+from larm.peers.yacy.hashes import key_part
+from larm.peers.yacy.reachability import OwnAddress
 from larm.peers.yacy.seed import PeerType, Seed, signed
-from larm.peers.yacy.whereabouts import OwnAddress
 from tests.peers.yacy.keys import FakeKey
 from tests.peers.yacy.net import Net
 

@@ -19,7 +19,7 @@ from larm.peers.http_client import HttpAnswer, NoAnswer
 from larm.peers.identity import Identity
 from larm.peers.passes import Passes
 from larm.peers.yousearch.needs import needs_of
-from larm.peers.yousearch.one_peer import names_of
+from larm.peers.yousearch.network import names_of
 from larm.peers.yousearch.spot_checks import SpotChecks, Trust, has_any
 from larm.testing.clock import FakeClock
 from tests.index.search.test_several import index

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from larm.config import Peers
-from larm.peers.yousearch.bit_table import BitTable
+from larm.peers.yousearch.summaries import BitTable
 from larm.peers.yousearch.summary import (
     Parameters,
     Summary,

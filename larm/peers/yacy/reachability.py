@@ -1,17 +1,43 @@
-"""CallingBack: whether a peer can be reached, which decides what it is (YACY-14). Any thread.
+"""CallingBack: checks whether a peer can be reached, which decides its type (YACY-14). Thread-safe.
 
-It is tried at the address that its request came from and nowhere else: nobody is made to knock at somebody else's door.
+OwnAddress: where this peer is, as others see it; only under the lock of its node.
+
+A peer is tried at the address that its request came from and nowhere else: nobody is made to knock at somebody else's door.
 """
 
 import threading
+from collections import Counter
 
+from larm.peers.addresses import kind_of
 from larm.peers.call_backs import CallBacks
-from larm.peers.channel import Contact
+from larm.peers.channel import Asker, Contact
 from larm.peers.http_client import NoAnswer
-from larm.peers.yacy.asker import Asker
 from larm.peers.yacy.questions import COUNT, Count, Counted
 from larm.peers.yacy.seed import Seed
 from larm.seams import Clock
+
+_WITNESSES = 9
+"""Peers that are believed what our address is: most of them."""
+
+
+class OwnAddress:
+    """Where a peer is: where it listens, or else what most of those say who were asked last."""
+
+    def __init__(self, listening: str) -> None:
+        """``listening``: empty where only others know."""
+        # only under the node's lock
+        self.now = listening
+        self._told: dict[str, str] = {}
+
+    def told(self, by: str, address: str) -> None:
+        """As another sees it."""
+        if kind_of(address):
+            self._told.pop(by, None)
+            self._told[by] = address
+            if len(self._told) > _WITNESSES:
+                del self._told[next(iter(self._told))]
+            self.now = Counter(self._told.values()).most_common(1)[0][0]
+
 
 _SECONDS = 3.0
 _TRIED = 300.0
