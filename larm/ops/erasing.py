@@ -16,7 +16,7 @@ from larm.index.schema import index_exists
 from larm.kit.disk.block_store import DATABASE
 from larm.kit.disk.database import Database
 from larm.kit.disk.files import is_there
-from larm.kit.disk.twin_table import TwinTable
+from larm.kit.disk.table import Table
 from larm.model.forgotten import NO_LONGER, ForgottenPages
 from larm.store.archive.names import PAYLOADS
 from larm.store.pages.page_book import PageBook
@@ -54,12 +54,9 @@ def without_rows(header: Header, path: Path, gone: ForgottenPages, unwanted: Cal
 def erase(directory: Path) -> list[Path]:
     """What was deleted is in no file any more, but for the indexes that are returned. Raises StorageError."""
     queues = directory / QUEUES
-    for path in (queues / name for name in (PAGES, PAYLOADS, DATABASE)):
+    for path in (queues / name for name in (PAGES, PAYLOADS, ALIASES, DATABASE)):
         if is_there(path):
-            with closing(Database(path, "")) as database:
+            with closing(Database(path, "") if path.name == DATABASE else Table(path)) as database:
                 database.compact()
-    if is_there(queues / ALIASES):
-        with closing(TwinTable(queues / ALIASES)) as table:
-            table.compact()
     drop_pending(queues)
     return [path for path in [directory / INDEX] if index_exists(path) and not purge(path)]

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from larm.kit.disk.record_table import RecordTable
+from larm.kit.disk.table import Table, TableRow
 from larm.model.url import BadUrl, Url, URLNormalizer
 from larm.parse.fragments import fragments
 
@@ -36,10 +36,10 @@ class FragmentCheck:
         self._normalizer = normalizer
         self._effort = effort
         self._folder = tempfile.TemporaryDirectory(prefix="larm-links-")
-        self._places = RecordTable(Path(self._folder.name) / "places.db")
+        self._places = Table(Path(self._folder.name) / "places.db")
         self._links = (Path(self._folder.name) / "links").open("w+b")
         # only the calling thread
-        self._batch: list[tuple[int, bytes]] = []
+        self._batch: list[TableRow] = []
 
     def add(self, url: Url, body: bytes) -> None:
         """A page of HTML. Raises StorageError."""
@@ -48,7 +48,8 @@ class FragmentCheck:
         if found.base:
             with suppress(BadUrl):
                 base = self._normalizer.join(base, found.base).access
-        self._batch.append((url.fingerprint, array("q", sorted({hash(place) for place in found.places})).tobytes()))
+        key, places = url.fingerprint, array("q", sorted({hash(place) for place in found.places}))
+        self._batch.append(TableRow(key, key, places.tobytes()))
         for address, place, text in found.links:
             try:
                 target = self._normalizer.join(base, address)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import pytest
 
 if sys.version_info < (3, 14):
@@ -24,8 +25,7 @@ from larm.crawldir.state import known_header
 from larm.errors import UsageError
 from larm.frontier.checkpoint import CheckpointFile
 from larm.kit.disk.block_store import BlockStore
-from larm.kit.disk.record_table import RecordTable
-from larm.model.document import Visit
+from larm.kit.disk.table import Table
 from larm.ops import erasing, forgetting
 from larm.ops.afterwards import explain_url
 from larm.ops.forgetting import meant, take_out
@@ -247,9 +247,10 @@ def test_a_page_whose_host_is_another_agents_by_now_is_taken_out(tmp_path: Path,
     crawl(tmp_path, start)
     path = tmp_path / "cachingqueue" / "pages.db"
     book, rows = PageBook(path), dict(page_rows(path))
-    with closing(RecordTable(path, read_only=True)) as table:
+    with closing(Table(path, read_only=True)) as table:
         book.open({"generation": table.generation})
-    book.store([Visit(row.access, url=row.message(key).url, left=True) for key, row in rows.items()])
+    for key, row in rows.items():
+        book.amend(key, msgspec.structs.replace(row, left=True))
     book.commit()
     book.close()
     assert list(page_rows(path)) == []

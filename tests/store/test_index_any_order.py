@@ -28,8 +28,7 @@ from larm.index.duplicates import aliases
 from larm.index.duplicates.aliases import Aliases
 from larm.index.duplicates.row import decode_row
 from larm.index.writer import IndexWriter
-from larm.kit.disk.record_table import RecordTable
-from larm.kit.disk.twin_table import TwinTable
+from larm.kit.disk.table import Table
 from larm.model.crawl_hash import digest
 from larm.model.document import Document, Visit
 from larm.model.message import Known
@@ -70,8 +69,8 @@ PLACES: list[tuple[Any, str]] = [
 @pytest.fixture(autouse=True)
 def short_tails(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that tables become runs, and these others, within a story."""
-    monkeypatch.setattr(aliases, "TwinTable", partial(TwinTable, tail=3))
-    monkeypatch.setattr(page_book, "RecordTable", partial(RecordTable, tail=3))
+    for module in (aliases, page_book):
+        monkeypatch.setattr(module, "Table", partial(Table, tail=3))
 
 
 class Killed(BaseException):
@@ -332,9 +331,9 @@ def left(
         found = [(page, text) for page, text in found if page != name]
         if not isinstance(told, str):
             found = sorted([*found, (name, told.text)])
-    with closing(TwinTable(directory / "cachingqueue" / "aliases.db")) as table:
-        rows = sorted(table._all(table._entries, "SELECT key, first, data FROM {0}"))
-        return found, rows, sorted(table._all(table._marks, "SELECT mark, key FROM {0}"))
+    with closing(Table(directory / "cachingqueue" / "aliases.db")) as table:
+        rows = sorted(table._all(table._rows, "SELECT key, parent, data FROM {0}"))
+        return found, rows, sorted(table._all(table._prints, "SELECT fingerprint, key FROM {0}"))
 
 
 def url(name: str) -> Url:

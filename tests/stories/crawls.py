@@ -16,7 +16,7 @@ from larm.engine.ending import Ending
 from larm.engine.figures.snapshot import Snapshot
 from larm.index import fields, schema
 from larm.index.duplicates.row import decode_row
-from larm.kit.disk.twin_table import TwinTable
+from larm.kit.disk.table import Table
 from larm.ops.observers import build_crawl
 from larm.seams import Filter
 from larm.store.body_frames import read_frame, room_at
@@ -102,8 +102,8 @@ def aliases(directory: Path) -> Counter[str]:
     path = directory / "cachingqueue" / "aliases.db"
     if not path.exists():
         return Counter()
-    with closing(TwinTable(path, read_only=True)) as table:
-        followers = [each for lead in table.leads(limit=100_000) for each in table.followers(lead, limit=100_000)]
+    with closing(Table(path, read_only=True)) as table:
+        followers = [each for lead in table.parents(limit=100_000) for each in table.children(lead, limit=100_000)]
     return Counter(decode_row(each.data).access for each in followers)
 
 

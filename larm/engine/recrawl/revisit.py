@@ -258,7 +258,7 @@ class Recrawl:
                 pages[row.host] += row.stored
                 state = row.failing
                 if row.stored and not row.gone and not self._is_of_now(each) and self._is_given_up(row.host):
-                    state = (state or Failing(int(self._wall()), UNREACHED)).again(UNREACHED, self._begun.generation)
+                    state = (state or Failing(int(self._wall()), UNREACHED)).again(UNREACHED)
                     unreached.append(Visit(page=row.access, url=row.message(each.key).url, failure=HOST_GIVEN_UP))
                 if row.gone or (row.stored and state is not None and self._is_over(row, state, book)):
                     url, status = row.message(each.key).url, row.gone or row.last.status

@@ -27,7 +27,7 @@ from larm.index.duplicates.likeness import distance, likeness
 from larm.index.duplicates.novelty import own_text
 from larm.index.duplicates.row import AliasRow, decode_row, letter_hash, pack, same_text, unpack
 from larm.index.duplicates.view import View, waits_for
-from larm.kit.disk.twin_table import Entry, TwinTable
+from larm.kit.disk.table import Table, TableRow
 from larm.model.crawl_hash import text_hash
 from larm.model.document import Document, Visit
 from larm.model.novelty import Fingerprint
@@ -63,7 +63,7 @@ class Aliases:
         self._count = count
         # only the writer thread
         self._memory: Any = None
-        self._table: TwinTable | None = None
+        self._table: Table | None = None
         self._held: list[Visit] = []
         self._cost = 0
         self._releases = False
@@ -74,7 +74,7 @@ class Aliases:
             for ending in ("", "-wal", "-shm"):
                 self._path.with_name(self._path.name + ending).unlink(missing_ok=True)
         if position or self._merge:
-            self._table = TwinTable(self._path)
+            self._table = Table(self._path)
             self._table.open_at(int(position["generation"]) if position else 0)
         self._releases = bool(position) and not self._merge
 
@@ -126,10 +126,10 @@ class Aliases:
         if not new:
             return {}
         table = self._open_table()
-        known = {key: decode_row(entry.data) for key, entry in table.get_many(new).items() if entry.first == key}
+        known = {key: decode_row(entry.data) for key, entry in table.get_many(new).items() if entry.parent == key}
         again = {key: row if _same(row, new[key]) else None for key, row in known.items() if row.canonical in (0, key)}
         changed = {key for key, row in again.items() if row is None}
-        followed = table.followed(changed) if changed else set()
+        followed = table.with_children(changed) if changed else set()
         table.remove(sorted(changed - followed))
         return {key: row for key, row in again.items() if key not in followed}
 
@@ -232,7 +232,7 @@ class Aliases:
             if old is not None and (visit.gone or visit.document is not None):
                 self._leave(old, out)
             return [visit, *out]
-        if old is not None and old.first == old.key and _same(known := decode_row(old.data), row):
+        if old is not None and old.parent == old.key and _same(known := decode_row(old.data), row):
             return [msgspec.structs.replace(visit, group=known.group)]  # it leads on
         if old is not None:
             table.remove([old.key])
@@ -241,16 +241,16 @@ class Aliases:
         view.write()
         if (old is not None or row.key in again) and not out:
             out.append(_gone(url))
-        if old is not None and old.first == old.key:
+        if old is not None and old.parent == old.key:
             self._follow_anew(old.key, out)
         if view.awaited(row.key):
             self._gather(row.key, out)
         return out
 
-    def _leave(self, old: Entry, out: list[Visit]) -> None:
+    def _leave(self, old: TableRow, out: list[Visit]) -> None:
         """The page is gone: the first of its aliases takes over."""
         self._open_table().remove([old.key])
-        if old.first == old.key:
+        if old.parent == old.key:
             self._follow_anew(old.key, out)
 
     def _follow_anew(self, lead: int, out: list[Visit]) -> None:
@@ -259,9 +259,9 @@ class Aliases:
         All of them are put aside first: none is taken for what it was by another that names it.
         """
         table, aside = self._open_table(), ~lead
-        while followers := table.followers(lead):
-            table.put([each._replace(first=aside) for each in followers])
-        while followers := table.followers(aside):
+        while followers := table.children(lead):
+            table.put([each._replace(parent=aside) for each in followers])
+        while followers := table.children(aside):
             for entry in followers:
                 row = decode_row(entry.data)
                 self._enter_anew(unpack(row.visit), row, out)
@@ -281,11 +281,11 @@ class Aliases:
         """Return all aliases, which are none where nothing is merged: the index is to have them. Once, after `open`."""
         out: list[Visit] = []
         table, self._releases, first = self._open_table(), False, -1
-        while leads := table.leads(first):
+        while leads := table.parents(first):
             first = leads[-1]
             for lead in leads:
                 after = -1
-                while followers := table.followers(lead, after):
+                while followers := table.children(lead, after):
                     after = followers[-1].key
                     out += [unpack(decode_row(each.data).visit) for each in followers]
         self._count(PROMOTED, len(out))
@@ -295,7 +295,7 @@ class Aliases:
     def _gather(self, key: int, out: list[Visit]) -> None:
         """Pages that named this one, which is there now, become aliases of it or of what it follows, with who followed them."""
         table = self._open_table()
-        first = table.get_many([key])[key].first
+        first = table.get_many([key])[key].parent
         lead, seen = decode_row(table.get_many([first])[first].data), {key, first}
         while waiting := {each for _, each in table.find([waits_for(key)])} - seen:
             seen |= waiting
@@ -304,12 +304,12 @@ class Aliases:
                 if not other.visit or _careless(other, lead):
                     continue
                 self._count(CANONICAL, 1)
-                table.put([Entry(entry.key, first, entry.data)])
+                table.put([TableRow(entry.key, first, entry.data)])
                 out.append(_gone(unpack(other.visit).url))
-                while followers := table.followers(entry.key):
-                    table.put([each._replace(first=first) for each in followers])
+                while followers := table.children(entry.key):
+                    table.put([each._replace(parent=first) for each in followers])
 
-    def _open_table(self) -> TwinTable:
+    def _open_table(self) -> Table:
         if self._table is None:
             raise StorageError(f"{self._path}: the table of aliases was not opened")
         return self._table

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from larm.index.duplicates.likeness import likeness
 from larm.index.duplicates.row import AliasRow, decode_row, same_text
 from larm.kit.disk.files import is_there
-from larm.kit.disk.twin_table import TwinTable
+from larm.kit.disk.table import Table
 
 
 class Kin(NamedTuple):
@@ -31,7 +31,7 @@ class Leads:
     def __init__(self, path: Path, generation: int) -> None:
         """At that generation. Raises StorageError."""
         # constant after construction
-        self._table = TwinTable(path)
+        self._table = Table(path)
         try:
             self._table.open_at(generation)
         except BaseException:
@@ -41,7 +41,7 @@ class Leads:
     def group(self, fingerprint: int) -> int | None:
         """What the page has in common with those of one search result; 0: nothing. None: it is not in the index."""
         entry = self._table.get_many([fingerprint]).get(fingerprint)
-        return None if entry is None or entry.first != entry.key else decode_row(entry.data).group
+        return None if entry is None or entry.parent != entry.key else decode_row(entry.data).group
 
     def close(self) -> None:
         """A second call does nothing."""
@@ -52,13 +52,13 @@ def kin_of(path: Path, fingerprint: int) -> Kin | None:
     """None where the page is like no other, is unknown, or where there is no table of aliases. Raises StorageError."""
     if not is_there(path):
         return None
-    with closing(TwinTable(path, read_only=True)) as table:
+    with closing(Table(path, read_only=True)) as table, table.moment():
         own = table.get_many([fingerprint]).get(fingerprint)
         if own is None:
             return None
         row = decode_row(own.data)
-        indexed = own.first == own.key
-        other = table.get_many([row.head if indexed else own.first]).get(row.head if indexed else own.first)
+        indexed = own.parent == own.key
+        other = table.get_many([row.head if indexed else own.parent]).get(row.head if indexed else own.parent)
         first = decode_row(other.data) if other is not None else None
         if first is None or (indexed and row.group != first.digest):  # it is of no group, or the other page has changed since
             return None
@@ -69,9 +69,9 @@ def aliases_in(path: Path, most: int) -> tuple[int, list[str]]:
     """How many pages are aliases, and the addresses of ``most`` of them; 0 where there is no table. Raises StorageError."""
     if not is_there(path):
         return 0, []
-    with closing(TwinTable(path, read_only=True)) as table:
-        some = [entry for lead in table.leads(limit=most) for entry in table.followers(lead, limit=most)]
-        return table.following(), [decode_row(entry.data).access for entry in some[:most]]
+    with closing(Table(path, read_only=True)) as table, table.moment():
+        some = [entry for lead in table.parents(limit=most) for entry in table.children(lead, limit=most)]
+        return table.count_children(), [decode_row(entry.data).access for entry in some[:most]]
 
 
 def _why(row: AliasRow, first: AliasRow) -> str:

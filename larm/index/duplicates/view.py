@@ -11,7 +11,7 @@ from typing import NamedTuple
 import xxhash
 
 from larm.index.duplicates.row import AliasRow, decode_row, encode_row
-from larm.kit.disk.twin_table import Entry, TwinTable
+from larm.kit.disk.table import Table, TableRow
 from larm.model.document import Visit
 
 _WAITING = 1000  # another seed than those of the bands
@@ -29,12 +29,12 @@ class Known(NamedTuple):
 class View:
     """What the table says about some pages, asked at once, and what is to be added to it."""
 
-    def __init__(self, table: TwinTable, rows: Sequence[AliasRow], visits: Sequence[Visit]) -> None:
+    def __init__(self, table: Table, rows: Sequence[AliasRow], visits: Sequence[Visit]) -> None:
         """``rows``: pages that may be entered, of these ``visits`` and others. Raises StorageError."""
         self._table = table
         self._by_mark: dict[int, list[int]] = {}
         self._rows: dict[int, AliasRow] = {}  # that were decoded
-        self._new: list[Entry] = []
+        self._new: list[TableRow] = []
         own = [visit.url.fingerprint for visit in visits if visit.url is not None]
         waits = {row.key: waits_for(row.key) for row in rows}
         marks = {*waits.values(), *[mark for row in rows for mark in (*row.exact, *row.bands)]}
@@ -43,7 +43,7 @@ class View:
         naming = {row.key: row.canonical for row in rows if row.canonical not in (0, row.key)}
         wanted = {*own, *naming.values(), *(key for keys in self._by_mark.values() for key in keys)}
         self._entries = table.get_many(wanted) if wanted else {}
-        leads = {entry.first for entry in self._entries.values()} - self._entries.keys()
+        leads = {entry.parent for entry in self._entries.values()} - self._entries.keys()
         if leads:
             self._entries |= table.get_many(leads)
         twice = {key for key, times in Counter(own).items() if times > 1}
@@ -58,7 +58,7 @@ class View:
             return None
         if (row := self._rows.get(key)) is None:
             row = self._rows[key] = decode_row(entry.data)
-        return Known(entry.key, entry.first, row)
+        return Known(entry.key, entry.parent, row)
 
     def leads(self, *marks: int) -> list[Known]:
         """Those with one of these marks, each once: first come, first."""
@@ -78,7 +78,7 @@ class View:
             marks = tuple(dict.fromkeys((*row.exact, *(() if row.group else row.bands))))
             if row.visit:
                 marks += (waits_for(row.canonical),)
-        entry = Entry(row.key, first, encode_row(row), marks)
+        entry = TableRow(row.key, first, encode_row(row), marks)
         self._entries[row.key] = entry
         self._rows[row.key] = row
         self._new.append(entry)

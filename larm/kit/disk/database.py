@@ -100,21 +100,26 @@ class Database:
         try:
             yield
         except BaseException:
-            self._undo()
+            self.rollback()
             raise
         self.commit()
+
+    @property
+    def in_transaction(self) -> bool:
+        """True between `begin` and `commit`."""
+        return self._connection.in_transaction
 
     @contextmanager
     def moment(self) -> Iterator[None]:
         """What is read within it is of one moment, whoever else may write."""
-        if self._connection.in_transaction:
+        if self.in_transaction:
             yield
             return
         self.write("BEGIN")
         try:
             yield
         finally:
-            self._undo()
+            self.rollback()
 
     def begin(self) -> None:
         """Begin a transaction that `commit` ends."""
@@ -125,7 +130,7 @@ class Database:
         try:
             self.write("COMMIT")
         except BaseException:
-            self._undo()
+            self.rollback()
             raise
 
     def compact(self) -> None:
@@ -137,8 +142,9 @@ class Database:
         if self.row("PRAGMA wal_checkpoint(TRUNCATE)")[0]:  # SQLite says so by a row, not by an error
             raise StorageError(f"{self.path}: {BUSY}")
 
-    def _undo(self) -> None:
-        if self._connection.in_transaction:  # SQLite may have undone it by itself
+    def rollback(self) -> None:
+        """Undo what was not committed."""
+        if self.in_transaction:  # SQLite may have undone it by itself
             self.write("ROLLBACK")
 
     def damaged(self, what: str = "the database is damaged") -> StorageError:

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 from fastwarc.warc import resource, response, revisit
 
-from larm.kit.disk.record_table import RecordTable
+from larm.kit.disk.table import Table, TableRow
 from larm.model.crawl_hash import digest
 from larm.model.message import URLMessage
 from larm.model.url import BadUrl, Url
@@ -62,7 +62,7 @@ class Catalogue:
         self._counted = counted
         self._log = log
         self._note_it = note
-        self._table = RecordTable(folder / "captures.db")
+        self._table = Table(folder / "captures.db")
         self._lock = threading.Lock()
         # only the main thread, before the river flows
         self._fresh: dict[int, Capture] = {}
@@ -158,7 +158,7 @@ class Catalogue:
         yield url.fingerprint
 
     def _write(self) -> None:
-        rows = [(key, msgspec.msgpack.encode(capture)) for key, capture in sorted(self._fresh.items())]
+        rows = [TableRow(key, key, msgspec.msgpack.encode(capture)) for key, capture in sorted(self._fresh.items())]
         self._table.write(self._table.generation + 1, rows)
         self._empty = self._empty and not rows
         self._fresh = {}

@@ -1,6 +1,6 @@
 """PayloadBook: which payloads a crawl has in its archive, by digest and by address, so that none is there twice.
 
-A `RecordTable` in the folder of the queues. Owned by the writer thread of the storage; what was noted after the checkpoint
+A `Table` in the folder of the queues. Owned by the writer thread of the storage; what was noted after the checkpoint
 that a run goes on from is forgotten.
 """
 
@@ -10,11 +10,10 @@ from pathlib import Path
 import msgspec
 
 from larm.errors import StorageError
-from larm.kit.disk.record_table import RecordTable
+from larm.kit.disk.table import Table, TableRow
 from larm.model.crawl_hash import digest
 from larm.store.archive.records import Original
 
-_GONE = b""
 _BATCH = 1000
 _decoder = msgspec.msgpack.Decoder(tuple[str, str, str])
 
@@ -29,17 +28,13 @@ class PayloadBook:
         # constant after construction
         self._path = path
         # only the writer thread
-        self._table = RecordTable(path)
-        self.generation = generation or 0
-        if self._table.generation < self.generation:
+        self._table = Table(path)
+        try:
+            self._table.open_at(generation or 0)
+        except BaseException:
             self._table.close()
-            raise StorageError(
-                f"{path}: it is older than the last checkpoint: it was removed or replaced; "
-                "put the file back as it was, or start over with --fresh"
-            )
-        late = [(each.key, _GONE) for each in self._table.younger(self.generation)]
-        if late:
-            self._table.write(self.generation, late)
+            raise
+        self.generation = generation or 0
         self._fresh: dict[int, bytes] = {}
 
     def same_payload(self, payload: str) -> Original | None:
@@ -60,7 +55,7 @@ class PayloadBook:
     def commit(self) -> int:
         """Make it durable; the generation for the position."""
         if self._fresh:
-            self._table.write(self.generation + 1, sorted(self._fresh.items()))
+            self._table.write(self.generation + 1, [TableRow(key, key, data) for key, data in sorted(self._fresh.items())])
             self.generation += 1
             self._fresh = {}
         return self.generation
@@ -73,9 +68,9 @@ class PayloadBook:
         row = self._fresh.get(key)
         if row is None:
             record = self._table.get(key)
-            row = record.data if record is not None else _GONE
-        if not row:
-            return None
+            if record is None:
+                return None
+            row = record.data
         try:
             return Original(*_decoder.decode(row))
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -87,14 +82,12 @@ def forget_payloads(path: Path, unwanted: Callable[[str], bool]) -> None:
 
     Of a table that nobody else has open. Raises StorageError.
     """
-    table = RecordTable(path)
+    table = Table(path)
     try:
         last = -1
         while rows := table.after(last, _BATCH):
             last = rows[-1].key
-            gone = [row.key for row in rows if row.data and unwanted(_decoder.decode(row.data)[0])]
-            if gone:
-                table.write(table.generation, [(key, _GONE) for key in gone])
+            table.write(table.generation, [], [row.key for row in rows if unwanted(_decoder.decode(row.data)[0])])
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise StorageError(f"{path}: a record is damaged ({error}); start over with --fresh") from error
     finally:

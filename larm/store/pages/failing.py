@@ -30,18 +30,10 @@ class Failing(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Number of revisits in a row without the page."""
     same: int = 0
     """Number of the last of these that failed by the same kind."""
-    generation: int = 0
-    """Of the page book, when the last one was counted."""
 
-    def again(self, kind: int, generation: int) -> Failing:
+    def again(self, kind: int) -> Failing:
         """Return it with one more failure."""
-        return Failing(self.since, kind, self.runs + 1, self.same + 1 if kind == self.kind else 1, generation)
-
-    def undone(self, generation: int) -> Failing | None:
-        """Return it as it was in an earlier generation of the page book."""
-        if self.generation <= generation:
-            return self
-        return Failing(self.since, self.kind, self.runs - 1, max(self.same - 1, 1), generation) if self.runs > 1 else None
+        return Failing(self.since, kind, self.runs + 1, self.same + 1 if kind == self.kind else 1)
 
     def is_over(self, now: float, give_up: float, *, leads_to_page: bool) -> bool:
         """Return True if the page is to leave the index. ``leads_to_page``: it redirects to one that is stored."""

@@ -15,7 +15,7 @@ import msgspec
 
 from larm.errors import StorageError
 from larm.kit.clock import SystemClock
-from larm.kit.disk.record_table import RecordTable
+from larm.kit.disk.table import Table, TableRow
 from larm.model.crawl_hash import digest
 from larm.model.document import Document, Visit
 from larm.model.message import REDIRECT, UNKNOWN, Known, as_whole, tag_of
@@ -35,7 +35,7 @@ _NO_STATUS = 1
 
 
 class PageBook:
-    """Implements `larm.seams.Storage` on a `RecordTable`. Pages that could not be fetched are kept too, for the next time."""
+    """Implements `larm.seams.Storage` on a `Table`. Pages that could not be fetched are kept too, for the next time."""
 
     name = "pages"
 
@@ -44,7 +44,7 @@ class PageBook:
         self._path = path
         self._clock = clock or SystemClock()
         # only the writer thread
-        self._table: RecordTable | None = None
+        self._table: Table | None = None
         self._generation = 0
         self._puts: dict[int, PageRow | None] = {}
         """None: to be removed."""
@@ -52,25 +52,19 @@ class PageBook:
         """Those of them that were amended, or of which a sitemap has said something, and no answer came."""
 
     def open(self, position: Mapping[str, Any] | None) -> None:
-        """Begin anew, or go on: pages written after the checkpoint will be fetched again, and must not answer "unchanged"."""
+        """Begin a new book, or continue at a checkpoint.
+
+        Pages that came after the checkpoint are requested whole: their rows as of it have no validators.
+        """
         if position is None:
             self._path.unlink(missing_ok=True)
-        self._table = RecordTable(self._path)
+        self._table = Table(self._path)
         self._generation = int(position["generation"]) if position else 0
-        if self._table.generation < self._generation:
-            raise StorageError(
-                f"{self._path}: it is older than the last checkpoint: it was removed or replaced; "
-                "put the file back as it was, or start over with --fresh"
-            )
-        young = {each.key: decode_row(each.data, self._path) for each in self._table.younger(self._generation)}
-        if young:
-            new = [key for key, row in young.items() if row.first > self._generation]  # what led there does so again
-            again = [(key, _undone(row, self._generation)) for key, row in young.items() if row.first <= self._generation]
-            self._table.write_parts(self._generation, map(_put, again), new)
+        self._table.open_at(self._generation, self._restored)
 
     def store(self, visits: Sequence[Visit]) -> None:
         """Note what was stored, and what each answer was; mark what is gone."""
-        now, generation = int(self._clock.wall()), self._generation + 1
+        now = int(self._clock.wall())
         for visit in visits:
             url = visit.url
             if url is None:
@@ -86,17 +80,16 @@ class PageBook:
                 continue
             row = None if visit.document is not None and not visit.revisited else self._find(key)
             if visit.document is not None:
-                self._puts[key] = _row(visit, url, now, row, generation)
+                self._puts[key] = _row(visit, url, now, row)
                 self._hear(visit.document.lastmods or {}, (url.host, urlsplit(visit.referrer).netloc))
                 continue
             if row is None or (row.left and not visit.gone):  # links to it are no news any more: only a revisit finds it
-                new = _row(visit, url, now, None, generation)
-                self._puts[key] = new if row is None else msgspec.structs.replace(new, first=row.first)
+                self._puts[key] = _row(visit, url, now, None)
             elif visit.gone:
                 out = {"known": UNKNOWN, "stored": False, "gone": 0, "forgotten": row.gone or visit.status or _NO_STATUS}
                 self._puts[key] = msgspec.structs.replace(row, **out, left_at=now)
             else:
-                self._puts[key] = _answered(row, visit, url, now, generation)
+                self._puts[key] = _answered(row, visit, url, now)
 
     def amend(self, key: int, row: PageRow | None) -> None:
         """Another row in the place of one; None: nothing is known of the page any more. That is not undone by a crash."""
@@ -109,12 +102,12 @@ class PageBook:
         these pages."""
         heard = {key: row for key, row in self._claims.items() if self._puts.get(key) is row}
         if heard:
-            self._open_table().write_parts(self._generation, map(_put, sorted(heard.items())))
+            self._open_table().write(self._generation, map(_put, sorted(heard.items())))
         if len(self._puts) > len(heard):
             self._generation += 1
             rows = [(key, row) for key, row in sorted(self._puts.items()) if row is not None and key not in heard]
             gone = [key for key, row in self._puts.items() if row is None]
-            self._open_table().write_parts(self._generation, map(_put, rows), gone)
+            self._open_table().write(self._generation, map(_put, rows), gone)
         self._puts, self._claims = {}, {}
         return {"generation": self._generation}
 
@@ -129,7 +122,7 @@ class PageBook:
         if own is not None and own.left and own.last.asked >= row.last.asked:
             self._puts[key] = msgspec.structs.replace(own, left=False)
         elif own is None or own.last.asked <= row.last.asked:
-            self._puts[key] = msgspec.structs.replace(row, first=0, version=0)  # generations of the other page book
+            self._puts[key] = row
 
     def _hear(self, lastmods: Mapping[int, int], hosts: Container[str]) -> None:
         """What a sitemap says of pages that are known; written where it is news.
@@ -147,35 +140,26 @@ class PageBook:
                     self._claims[key] = new
                 self._puts[key] = new
 
+    def _restored(self, old: TableRow, later: TableRow) -> TableRow:
+        row, lost = decode_row(old.data, self._path), decode_row(later.data, self._path)
+        if (row.known, row.fetched) == (lost.known, lost.fetched):
+            return old
+        return old._replace(data=encode_row(msgspec.structs.replace(row, known=UNKNOWN)))
+
     def _find(self, key: int) -> PageRow | None:
         if key in self._puts:
             return self._puts[key]
         record = self._open_table().get(key)
         return decode_row(record.data, self._path) if record else None
 
-    def _open_table(self) -> RecordTable:
+    def _open_table(self) -> Table:
         if self._table is None:
             raise StorageError(f"{self._path}: the table of pages was not opened")
         return self._table
 
 
-def _put(row: tuple[int, PageRow]) -> tuple[int, bytes, int]:
-    return row[0], encode_row(row[1]), part_of(row[1].host)
-
-
-def _undone(row: PageRow, generation: int) -> PageRow:
-    """A page that was known in this generation, without what came later."""
-    if row.forgotten:
-        return msgspec.structs.replace(row, stored=True, gone=row.forgotten, forgotten=0, left_at=0)
-    lost = not row.version or row.version > generation
-    past = row.past
-    if past is not None and past.changes and (row.gone or row.version > generation):  # it will be found so again
-        past = msgspec.structs.replace(past, changes=past.changes - 1)
-    if lost:
-        row = msgspec.structs.replace(row, known=UNKNOWN, version=0)
-    last = Answer() if row.stored else msgspec.structs.replace(row.last, asked=0)  # or a revisit takes it for asked
-    failing = row.failing and row.failing.undone(generation)
-    return msgspec.structs.replace(row, gone=0, last=last, past=past, failing=failing)
+def _put(row: tuple[int, PageRow]) -> TableRow:
+    return TableRow(row[0], part_of(row[1].host), encode_row(row[1]))
 
 
 def _validator(headers: Mapping[str, str], name: str) -> str:
@@ -183,7 +167,7 @@ def _validator(headers: Mapping[str, str], name: str) -> str:
     return value if len(value) <= _LONGEST else ""
 
 
-def _answered(row: PageRow, visit: Visit, url: Url, now: int, generation: int) -> PageRow:
+def _answered(row: PageRow, visit: Visit, url: Url, now: int) -> PageRow:
     """A page that is known, after an answer that brought none."""
     last = _answer(visit, now)
     again = (last.status, last.why, last.moved) == (row.last.status, row.last.why, row.last.moved)
@@ -194,7 +178,7 @@ def _answered(row: PageRow, visit: Visit, url: Url, now: int, generation: int) -
         return msgspec.structs.replace(row, access=url.access, gone=visit.status, last=last, failing=None, past=past)
     if not last.brought:
         kind = kind_of(last.status, last.why) if row.stored else None
-        failing = row.failing if kind is None else (row.failing or Failing(now, kind)).again(kind, generation)
+        failing = row.failing if kind is None else (row.failing or Failing(now, kind)).again(kind)
         return msgspec.structs.replace(row, last=last, failing=failing)
     past = _past(row, now).seen(changed=False)
     return msgspec.structs.replace(
@@ -211,7 +195,7 @@ def _answer(visit: Visit, now: int) -> Answer:
     return Answer(visit.status, now, now, "" if visit.status >= 400 else visit.failure, moved)
 
 
-def _row(visit: Visit, url: Url, now: int, before: PageRow | None, generation: int) -> PageRow:
+def _row(visit: Visit, url: Url, now: int, before: PageRow | None) -> PageRow:
     headers = visit.headers
     known = UNKNOWN
     if visit.document is not None:
@@ -241,8 +225,6 @@ def _row(visit: Visit, url: Url, now: int, before: PageRow | None, generation: i
         current=current_until(headers, now) if known.digest > 0 else 0,
         past=past,
         asks=_asked(visit.document) if visit.document is not None else "",
-        first=generation if before is None else before.first,
-        version=generation if visit.document is not None else 0,
         came=came,
     )
 

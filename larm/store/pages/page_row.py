@@ -79,10 +79,6 @@ class PageRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """None: it was asked for once, and is no sitemap."""
     asks: str = ""
     """What it asks of crawlers beside that, as an X-Robots-Tag says it."""
-    first: int = 0
-    """The generation of the page book in which the page came to be known; 0: in another crawl."""
-    version: int = 0
-    """That in which what is stored of it came."""
     failing: Failing | None = None
     """None: the page came when it was last asked for, or nothing is stored of it."""
     left_at: int = 0

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from larm.errors import StorageError
-from larm.kit.disk.record_table import RecordTable
+from larm.kit.disk.table import Table
 from larm.store.pages.page_row import PageRow, decode_row, part_of
 
 _BATCH = 1000
@@ -42,7 +42,7 @@ class PageRows:
     def __init__(self, path: Path) -> None:
         # constant after construction
         self._path = path
-        self._table = RecordTable(path, read_only=True)
+        self._table = Table(path, read_only=True)
 
     def find(self, key: int) -> PageRow | None:
         """What is known of a page, by its fingerprint; None: it was never asked for, or has not ended."""
@@ -57,7 +57,7 @@ class PageRows:
     def of_host(self, host: str) -> Iterator[list[tuple[int, PageRow]]]:
         """Those of a host, by fingerprint, in their order; all that were committed."""
         last = -1
-        while records := self._table.of_part(part_of(host), last, _BATCH):
+        while records := self._table.children(part_of(host), last, _BATCH):
             last = records[-1].key
             rows = [(each.key, decode_row(each.data, self._path)) for each in records]
             yield [(key, row) for key, row in rows if row.host == host and not row.left]
@@ -105,7 +105,7 @@ def page_batches(path: Path, *, read_only: bool = False, left: bool = False) -> 
 
 def written(path: Path, after: int = -1, *, read_only: bool = False) -> Iterator[list[Written]]:
     """All rows with fingerprints higher than ``after``, also of hosts that have left."""
-    with closing(RecordTable(path, read_only=read_only)) as table:
+    with closing(Table(path, read_only=read_only)) as table:
         while records := table.after(after, _BATCH):
             after = records[-1].key
             yield [Written(each.key, each.generation, decode_row(each.data, path)) for each in records]
@@ -113,5 +113,5 @@ def written(path: Path, after: int = -1, *, read_only: bool = False) -> Iterator
 
 def generation_of(path: Path) -> int:
     """That of the last rows that were written. Raises StorageError."""
-    with closing(RecordTable(path)) as table:
+    with closing(Table(path)) as table:
         return table.generation

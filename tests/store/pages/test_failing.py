@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from larm.store.pages.failing import LEAST_RUNS, MOVED, REFUSED, REMOVED, UNREACHED, Failing, kind_of
 from larm.store.pages.page_row import FORBIDDEN
@@ -13,10 +11,10 @@ DAY = 86_400
 
 
 def failed(*kinds: int, since: int = 1_000) -> Failing:
-    """Failures of these kinds in a row, one in each generation from 1 on."""
+    """Return failures of these kinds in a row."""
     found = Failing(since, kinds[0])
-    for generation, kind in enumerate(kinds, 1):
-        found = found.again(kind, generation)
+    for kind in kinds:
+        found = found.again(kind)
     return found
 
 
@@ -61,13 +59,3 @@ def test_unreached_page_is_over_after_both_the_time_and_the_runs() -> None:
     assert not is_over(failed(*[UNREACHED] * (LEAST_RUNS - 1)), days=400)
     assert not is_over(failed(*[UNREACHED] * 1_000), days=29.9)
     assert is_over(failed(*[UNREACHED] * LEAST_RUNS), days=30)
-
-
-@given(st.lists(st.sampled_from([REFUSED, MOVED, UNREACHED]), min_size=1, max_size=6))
-def test_one_failure_that_is_undone_counts_once_when_it_repeats(kinds: list[int]) -> None:
-    """A crash loses the last generation of the page book, and the run asks again."""
-    once = failed(*kinds)
-    undone = once.undone(len(kinds) - 1)
-    again = (undone or Failing(once.since, kinds[-1])).again(kinds[-1], len(kinds))
-    assert (again.runs, again.kind) == (once.runs, once.kind)
-    assert once.undone(len(kinds)) == once
