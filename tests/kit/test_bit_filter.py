@@ -3,7 +3,7 @@ from __future__ import annotations
 import random
 
 from larm.kit.disk.bit_filter import BitFilter
-from larm.kit.disk.part_filter import END, PartFilter
+from larm.kit.disk.fingerprint_table import END, PartFilter
 
 
 def test_what_was_added_is_known_and_little_else() -> None:

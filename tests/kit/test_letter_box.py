@@ -14,7 +14,7 @@ from larm.errors import StorageError
 from larm.kit.disk import letter_box
 from larm.kit.disk.database import Database
 from larm.kit.disk.letter_box import Done, Letter, Size
-from larm.kit.disk.tiers import DEAD, GROWING, LIVE
+from larm.kit.disk.sorted_runs import LIVE, OBSOLETE, TARGET
 
 Model = dict[tuple[int, int], bytes]
 
@@ -82,7 +82,7 @@ def test_it_has_what_it_was_given_and_was_not_taken(database: Database, tmp_path
         with closing(Database(tmp_path / "letters.db", "")) as after_a_kill:
             assert letter_box.size_of(after_a_kill) == Size(len(model), last)
             letter_box.check(after_a_kill)
-    assert met == {LIVE, GROWING, DEAD}
+    assert met == {LIVE, TARGET, OBSOLETE}
     assert there(database, set(range(40))) == model
     reader.close()
 
@@ -104,15 +104,15 @@ def test_what_was_not_committed_was_never_there(database: Database) -> None:
 def test_runs_stay_few_and_large_ones_are_not_written_again(database: Database) -> None:
     for start in range(0, 6_400, 10):
         write(database, [Letter(number * 7 % 1_000, number, b"x") for number in range(start + 1, start + 11)], [], run=10)
-    tiers = database.rows("SELECT tier, count(*) FROM letters_runs WHERE state = 'live' GROUP BY tier")
-    assert max(tier for tier, _ in tiers) == 2
-    assert sum(number for _, number in tiers) <= 6_400 // 160 + 8
+    sorted_runs = database.rows("SELECT level, count(*) FROM letters_runs WHERE state = 'live' GROUP BY level")
+    assert max(level for level, _ in sorted_runs) == 2
+    assert sum(number for _, number in sorted_runs) <= 6_400 // 160 + 8
     letter_box.check(database)
 
 
 def test_there_are_never_more_runs_than_sqlite_can_look_into(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """500 tables, which would end a crawl of which 130 million URLs wait, or have waited."""
-    monkeypatch.setattr("larm.kit.disk.tiers._MANY", 8)
+    monkeypatch.setattr("larm.kit.disk.sorted_runs._MANY", 8)
     with database.transaction():
         for number in range(1, 421):
             letter_box.write(database, [Letter(number % 7, number, b"")], [], run=1)
@@ -154,7 +154,7 @@ def test_where_all_is_taken_there_are_no_marks(database: Database) -> None:
     write(database, [Letter(*key, b"x") for key in sorted(model)], [])
     write(database, [], [mark for box in range(1, 60) for mark in taken(model, box)])
     assert database.row("SELECT count(*) FROM letters_done") == database.row("SELECT count(*) FROM letters_tail") == (0,)
-    assert set(states(database)) == {DEAD}
+    assert set(states(database)) == {OBSOLETE}
     letter_box.check(database)
     write(database, [Letter(1, 60, b"y")], [])
     assert (there(database, {1, 2}), states(database)) == ({(1, 60): b"y"}, [])

@@ -288,7 +288,7 @@ def test_it_says_of_which_checkpoint_it_is(tmp_path: Path) -> None:
         "DELETE FROM tail",
         "UPDATE tail SET fingerprints = x'0100000000000000'",
         "UPDATE tail SET fingerprints = x'01'",
-        "UPDATE runs SET state = 'dead' WHERE number = 1",
+        "UPDATE runs SET state = 'obsolete' WHERE number = 1",
         "DELETE FROM runs WHERE number = 2",
         "DROP TABLE run2",
     ],

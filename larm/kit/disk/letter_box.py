@@ -1,33 +1,30 @@
-"""letter_box: rows of bytes by a number (their *box*), any many for each, which come in any order and are taken by box.
+"""letter_box: rows of bytes by *box*, a 63-bit number, in the order of arrival; a whole box is consumed at a time.
 
-They are written in order (`larm.kit.disk.tiers`), in the database of their owner and as a part of its transactions, so that a
-row is there exactly where what its owner knows of it is on the disk. The rows of a box are read in a few runs, and taken all at
-once: that leaves a mark up to where the box is *done*, instead of a search for each of them in each run. Merges leave out what
-is done; when it is more than what is there, all runs become one.
+The rows are in sorted runs (`larm.kit.disk.sorted_runs`) in the database of their owner, and all changes are part of its
+transactions. A box is consumed by one note of its last row, so no row is searched and deleted. Merges leave out consumed rows;
+once they outnumber the others, all runs are merged into one.
 
 All functions may raise StorageError. `read` may be called while another connection writes.
 """
 
 import json
-import zlib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from larm.kit.disk.database import Database
-from larm.kit.disk.tiers import Form, Tiers, catalogue_of
+from larm.kit.disk.sorted_runs import Order, SortedRuns, catalogue_of
+from larm.kit.disk.table import checksum
 
 _COLUMNS = "(box INTEGER, number INTEGER, data BLOB NOT NULL, PRIMARY KEY (box, number)) WITHOUT ROWID"
 _KEPT = "number > coalesce((SELECT last FROM letters_done WHERE letters_done.box = {table}.box), 0)"
-"""It was not taken."""
-_FORM = Form("letters", _COLUMNS, ("box", "number", "data"), 2, "letters_runs", "letters_tail", top=2, kept=_KEPT)
+"""SQL condition: the row is not consumed."""
+_ORDER = Order("letters", _COLUMNS, ("box", "number", "data"), 2, "letters_runs", "letters_tail", top=2, kept=_KEPT)
 _TABLES = (
-    catalogue_of(_FORM),
-    f"CREATE TABLE IF NOT EXISTS {_FORM.tail} {_COLUMNS}",
-    "CREATE TABLE IF NOT EXISTS letters_size (there INTEGER NOT NULL, last INTEGER NOT NULL)",
-    "INSERT INTO letters_size SELECT 0, 0 WHERE NOT EXISTS (SELECT * FROM letters_size)",
+    catalogue_of(_ORDER),
+    f"CREATE TABLE IF NOT EXISTS {_ORDER.tail} {_COLUMNS}",
+    "CREATE TABLE IF NOT EXISTS letters_size (there INTEGER NOT NULL, last INTEGER NOT NULL, spent INTEGER NOT NULL)",
+    "INSERT INTO letters_size SELECT 0, 0, 0 WHERE NOT EXISTS (SELECT * FROM letters_size)",
     "CREATE TABLE IF NOT EXISTS letters_done (box INTEGER PRIMARY KEY, last INTEGER NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS letters_spent (rows INTEGER NOT NULL)",
-    "INSERT INTO letters_spent SELECT 0 WHERE NOT EXISTS (SELECT * FROM letters_spent)",
 )
 RUN = 16_384
 """Rows of which a run is made, about: fewer than come between two checkpoints of a crawl of many hosts."""
@@ -72,14 +69,14 @@ def read(database: Database, boxes: Iterable[int]) -> list[Letter]:
     """All that lies in them, in any order. Which runs there are and what is in them is of one moment."""
     asked = json.dumps(list(boxes))
     with database.moment():
-        tiers = _tiers(database, RUN)
-        done = "(SELECT last FROM letters_done WHERE box = value)" if tiers.noted else "0"
+        runs = _sorted(database, RUN)
+        done = "(SELECT last FROM letters_done WHERE box = value)" if runs.noted else "0"
         select = " UNION ALL ".join(
             f"SELECT box, number, data FROM asked CROSS JOIN {table} ON box = value AND number > last"  # noqa: S608  names
-            for table in tiers.live
+            for table in runs.live
         )
         first = f"WITH asked AS MATERIALIZED (SELECT value, coalesce({done}, 0) AS last FROM json_each(?)) "  # noqa: S608
-        rows = database.rows(first + select, (asked,)) if tiers.live else []
+        rows = database.rows(first + select, (asked,)) if runs.live else []
     return [_whole(database, *row) for row in rows]
 
 
@@ -92,60 +89,56 @@ def write(database: Database, new: Sequence[Letter], done: Sequence[Done], *, ru
         return
     for statement in _TABLES:
         database.write(statement)
-    tiers = _tiers(database, run)
-    tiers.drop_dead()
-    tail = _FORM.tail
+    runs = _sorted(database, run)
+    runs.drop_obsolete()
+    tail = _ORDER.tail
     database.write_many(
         f"INSERT INTO {tail} VALUES (?, ?, ?)",  # noqa: S608  a constant
-        ((box, number, _checksum(box, number, data) + data) for box, number, data in sorted(new)),
+        ((box, number, checksum(box, number, data) + data) for box, number, data in sorted(new)),
     )
     database.write_many("INSERT OR REPLACE INTO letters_done VALUES (?, ?)", sorted((each.box, each.last) for each in done))
     taken = sum(each.rows for each in done)
     last = max((each.number for each in new), default=0)
-    database.write("UPDATE letters_size SET there = there + ?, last = max(last, ?)", (len(new) - taken, last))
-    database.write("UPDATE letters_spent SET rows = rows + ?", (taken,))
+    size = "UPDATE letters_size SET there = there + ?, last = max(last, ?), spent = spent + ?"
+    database.write(size, (len(new) - taken, last, taken))
     if database.row(f"SELECT count(*) FROM {tail}")[0] >= run:  # noqa: S608  a constant
         kept = _KEPT.format(table=tail)
-        tiers.add(f"SELECT box, number, data FROM {tail} WHERE {kept} ORDER BY box, number")  # noqa: S608  constants
+        runs.add(f"SELECT box, number, data FROM {tail} WHERE {kept} ORDER BY box, number")  # noqa: S608  constants
         database.write(f"DELETE FROM {tail}")  # noqa: S608  a constant
-    (spent,), there = database.row("SELECT rows FROM letters_spent"), size_of(database).there
+    there, spent = database.row("SELECT there, spent FROM letters_size")
     if not there:
-        _clear(database, tiers)
+        _clear(database, runs)
     elif spent > max(there, run):
-        tiers.merge_all()
-        database.write("UPDATE letters_spent SET rows = 0")
-    tiers.step(len(new) + taken)
+        runs.merge_all()
+        database.write("UPDATE letters_size SET spent = 0")
+    runs.step(len(new) + taken)
 
 
-def _clear(database: Database, tiers: Tiers) -> None:
+def _clear(database: Database, runs: SortedRuns) -> None:
     """All was taken."""
-    tiers.drop_all()
-    for table in (_FORM.tail, "letters_done"):
+    runs.make_all_obsolete()
+    for table in (_ORDER.tail, "letters_done"):
         database.write(f"DELETE FROM {table}")  # noqa: S608  constants
-    database.write("UPDATE letters_spent SET rows = 0")
+    database.write("UPDATE letters_size SET spent = 0")
 
 
 def check(database: Database) -> None:
     """Whether as many rows are there as there have to be: reads all of them."""
     with database.moment():
         there = size_of(database).there
-        tiers = _tiers(database, RUN)
-        counts = [f"SELECT count(*) FROM {table} WHERE {_KEPT.format(table=table)}" for table in tiers.live]  # noqa: S608
+        runs = _sorted(database, RUN)
+        counts = [f"SELECT count(*) FROM {table} WHERE {_KEPT.format(table=table)}" for table in runs.live]  # noqa: S608
         if there != sum(database.row(count)[0] for count in counts):
             raise database.damaged()
 
 
-def _tiers(database: Database, run: int) -> Tiers:
-    tiers = Tiers(database, _FORM, run)
-    tiers.load()
-    return tiers
+def _sorted(database: Database, run: int) -> SortedRuns:
+    runs = SortedRuns(database, _ORDER, run)
+    runs.load()
+    return runs
 
 
 def _whole(database: Database, box: int, number: int, data: bytes) -> Letter:
-    if not isinstance(data, bytes) or data[:4] != _checksum(box, number, data[4:]):
+    if not isinstance(data, bytes) or data[:4] != checksum(box, number, data[4:]):
         raise database.damaged(f"row {number} of {box} is damaged")
     return Letter(box, number, data[4:])
-
-
-def _checksum(box: int, number: int, data: bytes) -> bytes:
-    return zlib.crc32(data, (box ^ number * 3) & 0xFFFF_FFFF).to_bytes(4, "big")

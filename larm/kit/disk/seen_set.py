@@ -4,7 +4,7 @@ A fingerprint is new until it is in one of these layers, asked in this order:
 
 - *young* and *old*: the recent ones, bounded. When young is full it becomes old, and the old ones leave;
 - *fresh*: new since the last cut; *frozen*: cut off, being written;
-- the disk (`larm.kit.disk.sorted_runs`), asked once for all that the layers above do not know.
+- the disk (`larm.kit.disk.fingerprint_table`), asked once for all that the layers above do not know.
 
 What is forgotten (`discard`) leaves young, old and fresh, and is *gone* until the next cut, which overrules frozen; then
 *going* until it has left the table, which overrules that. Seen again meanwhile it is fresh, and gone all the same: it leaves
@@ -23,7 +23,7 @@ from itertools import islice
 from pathlib import Path
 
 from larm.errors import StorageError
-from larm.kit.disk.sorted_runs import TAIL, SortedRuns
+from larm.kit.disk.fingerprint_table import TAIL, FingerprintTable
 
 
 class DiskSeenSet:
@@ -32,7 +32,7 @@ class DiskSeenSet:
     def __init__(self, path: Path, recent: int, *, read_only: bool = False, tail: int = TAIL) -> None:
         """Open the set, or make it; ``recent`` fingerprints are in memory. ``read_only``: nothing can be added.
 
-        ``tail``: see `SortedRuns`.
+        ``tail``: see `FingerprintTable`.
 
         Raises StorageError.
         """
@@ -42,7 +42,7 @@ class DiskSeenSet:
         self._lock = threading.Lock()
         self._write_lock = threading.Lock()
         # guarded by self._write_lock
-        self._runs = SortedRuns(path, read_only=read_only, tail=tail)
+        self._runs = FingerprintTable(path, read_only=read_only, tail=tail)
         # guarded by self._lock
         self._young: set[int] = set()
         self._old: set[int] = set()

@@ -1,220 +1,195 @@
-"""SortedRuns: any number of fingerprints on the disk, written in order (`larm.kit.disk.tiers`), in one SQLite file.
+"""SortedRuns: rows that arrive in any order, on the disk in *runs*, tables that are each filled in the order of their keys.
 
-Numbers are first a row of bytes in ``tail``, which is in memory, too, sorted; when it has grown long it becomes a run. What a
-merge has made of runs `look_up` knows from the next `show` on; until then it asks these, which the next `write` drops. Before
-it asks any it asks a filter in memory (`larm.kit.disk.part_filter`), as most numbers are in none.
+A log-structured merge tree. In one large table, SQLite writes a page of 4 KB for nearly each row. So the owner collects new
+rows in a *tail* and makes a run of it when it is long. `_FAN` runs of one level are merged into one of the next level. A row is
+written some six times, whatever the number of rows, and is searched in two or three runs of each level.
 
-Each method but `look_up` and `show` belongs to one thread at a time; these two go by a connection of their own, and the owner
-keeps them apart. Statements work on JSON arrays and return one row, because Python gives its lock away for each row and each
-execution, and beside busy threads gets it back milliseconds later.
+A merge is done in steps, so that none takes long. Its *target* is not read before it is complete. The merged runs are then
+*obsolete*; the next transaction drops them, so that a reader of the last state still finds them.
+
+All changes are part of a transaction of the owner. Used by one thread at a time; all methods may raise StorageError.
 """
 
-from __future__ import annotations
-
-from array import array
-from bisect import bisect_left
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import msgspec
 
 from larm.kit.disk.database import Database
-from larm.kit.disk.part_filter import END, PartFilter
-from larm.kit.disk.tiers import Form, Tiers, catalogue_of
 
-_FORM = Form("run", "(fingerprint INTEGER PRIMARY KEY)", ("fingerprint",), 1, "runs")
-_SIZE = """
-    CREATE TABLE IF NOT EXISTS size (entries INTEGER NOT NULL, checksum INTEGER NOT NULL);
-    INSERT INTO size SELECT 0, 0 WHERE NOT EXISTS (SELECT * FROM size);
-    CREATE TABLE IF NOT EXISTS tail (number INTEGER PRIMARY KEY, fingerprints BLOB NOT NULL);
-"""
-_FOUND = "SELECT json_group_array(value) FROM json_each(?) WHERE "
-
-TAIL = 131_072
-"""Numbers of which a run is made: 1 MB of memory, and few runs."""
+_FAN = 4
+"""Runs that become one: with fewer, each row is written more often; with more, it is searched in more runs."""
+_MANY = 40
+"""Runs of one level that may wait for a merge. One statement of SQLite reads at most 500 tables: ten such levels."""
 _PACE = 8
-"""Numbers that the filter learns of for each new one, beside as many as a run has: some 50 ms."""
-_encode = msgspec.json.Encoder().encode
-_decode = msgspec.json.Decoder(list[int]).decode
+"""Rows that a merge moves for each new row. At least two are needed to end it before the next merge is due."""
+_LOWEST = -(2**63)
+"""Lower than all keys."""
+LIVE, TARGET, OBSOLETE = "live", "target", "obsolete"
+
+_TABLE_NAMES = "SELECT json_group_array(name) FROM sqlite_master WHERE type = 'table'"
+_names = msgspec.json.Decoder(set[str]).decode
 
 
-class View(NamedTuple):
-    """What can be asked."""
+class Order(NamedTuple):
+    """The form of all runs of one kind: columns, and their order."""
 
-    tail: array[int]
-    question: str
-    """Which of some numbers are in the runs; empty: there are none."""
+    prefix: str
+    """Beginning of the names of the tables."""
+    columns: str
+    """Columns as in CREATE TABLE, with the PRIMARY KEY."""
+    chosen: tuple[str, ...]
+    """Names of all columns, those of the key first."""
+    key: int
+    """Number of columns of the key."""
+    catalogue: str
+    """Name of the table that lists the runs."""
+    tail: str = ""
+    """Name of the table of rows that are in no run yet; empty: none."""
+    top: int = 64
+    """Levels from here on are merged lazily, because deletions would waste large merges."""
+    kept: str = "TRUE"
+    """SQL condition on the rows of a ``{table}`` that a merge keeps. It must refuse a row for good."""
+
+
+class Run(msgspec.Struct):
+    """One run."""
+
+    table: str
+    number: int
+    level: int
+    state: str
+    target: int | None
+    """Number of the run that it is merged into."""
+
+
+def catalogue_of(order: Order) -> str:
+    """Return the statement that makes the list of runs."""
+    columns = "number INTEGER PRIMARY KEY, level INTEGER NOT NULL, state TEXT NOT NULL, target INTEGER"
+    return f"CREATE TABLE IF NOT EXISTS {order.catalogue} ({columns});"
 
 
 class SortedRuns:
-    """63-bit numbers, each there once. Every method may raise StorageError."""
+    """The runs of one kind of rows."""
 
-    def __init__(self, path: Path, *, read_only: bool = False, tail: int = TAIL) -> None:
-        """Open the file, or make it. ``read_only``: what was committed last, and nothing of what comes later.
-
-        ``tail``: of so many numbers a run is made.
-        """
+    def __init__(self, database: Database, order: Order, least: int) -> None:
+        """``least``: about the number of rows of a run of the first level."""
         # constant after construction
-        self._most = tail
-        self.reader = Database(path, _SIZE + catalogue_of(_FORM), read_only=read_only)
-        try:
-            self.writer = self.reader if read_only else Database(path, _SIZE + catalogue_of(_FORM))
-            if read_only:
-                self.writer.write("BEGIN")  # or who writes meanwhile would drop what is asked
-            # only the writing thread
-            self._tiers = Tiers(self.writer, _FORM, tail)
-            self._tail: array[int] = array("q")
-            self.entries = 0
-            """All that there are."""
-            self._load()
-        except BaseException:
-            self.close()
-            raise
-        # guarded by the owner
-        self._view = self.view()
-        # replaced by the writing thread, as a whole
-        self._filter: PartFilter | None = None
+        self._database = database
+        self._order = order
+        self._least = least
+        # only the calling thread
+        self.runs: list[Run] = []
+        self.noted = False
+        """False if the database has no tables yet and is only read."""
 
-    # -- asked
+    def load(self) -> None:
+        """Read the list of runs."""
+        order, tables = self._order, _names(self._database.row(_TABLE_NAMES)[0])
+        self.runs, self.noted = [], order.catalogue in tables
+        if self.noted:
+            select = f"SELECT number, level, state, target FROM {order.catalogue} ORDER BY number"  # noqa: S608  a constant
+            self.runs = [Run(self._table(row[0]), *row) for row in self._database.rows(select)]
+        if missing := [run.table for run in self.runs if run.table not in tables]:
+            raise self._database.damaged(f"the database is damaged: it has no table {missing[0]}")
 
-    def look_up(self, fingerprints: Iterable[int]) -> list[int]:
-        """Those that are there."""
-        ordered, sieve = sorted(fingerprints), self._filter
-        return self._find(self.reader, self._view, sieve.possible(ordered) if sieve is not None else ordered)
-
-    def show(self, view: View) -> None:
-        """From now on `look_up` goes by this, and by nothing before it."""
-        self._view = view
-
-    def view(self) -> View:
-        """What the last `write` has left."""
-        asked = [f"EXISTS (SELECT 1 FROM {table} WHERE fingerprint = value)" for table in self._tiers.live]  # noqa: S608
-        return View(self._tail, _FOUND + " OR ".join(asked) if asked else "")
-
-    # -- written
+    def of(self, state: str) -> list[Run]:
+        """Return the runs of a state."""
+        return [run for run in self.runs if run.state == state]
 
     @property
-    def epoch(self) -> int:
-        """Of the last `write` that named one; 0 before."""
-        return self.writer.generation
+    def live(self) -> list[str]:
+        """Tables to search: each row is in one of them."""
+        return [*self._tail(), *(run.table for run in self.of(LIVE))]
 
-    def write(self, new: Sequence[int], gone: Sequence[int], epoch: int | None) -> View:
-        """Add and remove, in one transaction, and get on with merges; both are sorted. ``epoch``: see `epoch`.
+    @property
+    def tables(self) -> list[str]:
+        """Tables to remove a row from, with those of merges."""
+        return [*self._tail(), *(run.table for run in self.runs)]
 
-        Where it fails nothing has changed.
-        """
-        self._filter = self._filtered(new)
-        runs, tail, entries = self._tiers.runs, self._tail, self.entries
-        self._tiers.runs = [msgspec.structs.replace(run) for run in runs]
-        try:
-            with self.writer.transaction():
-                self._tiers.drop_dead()
-                self._change(new, gone, repeated=epoch is None or epoch <= self.epoch)
-                if len(self._tail) >= self._most:
-                    self._make_run()
-                self._tiers.step(len(new))
-                if epoch is not None:
-                    self.writer.generation = epoch
-        except BaseException:
-            self._tiers.runs, self._tail, self.entries = runs, tail, entries
-            raise
-        return self.view()
+    # -- in a transaction
 
-    def check(self) -> None:
-        """Look at all of it, about a second for ten million. Raises StorageError if anything was lost or changed."""
-        count, high, low = len(self._tail), sum(self._tail), 0
-        for table in self._tiers.live:
-            each = self.writer.row(
-                f"SELECT count(*), sum(fingerprint >> 32), sum(fingerprint & 4294967295) FROM {table}"  # noqa: S608
-            )
-            count, high, low = count + each[0], high + ((each[1] or 0) << 32), low + (each[2] or 0)
-        if (count, _checksum(high + low)) != self.writer.row("SELECT entries, checksum FROM size"):
-            raise self.writer.damaged()
+    def add(self, select: str, values: Sequence[object] = ()) -> None:
+        """Make a run of the rows that ``select`` yields in the order of their keys."""
+        run = self._new_run(0, LIVE)
+        self._database.write(f"INSERT OR IGNORE INTO {run.table} {select}", values)
 
-    def close(self) -> None:
-        """Close the file; a second call does nothing."""
-        self.reader.close()
-        if hasattr(self, "writer"):
-            self.writer.close()
+    def step(self, new: int) -> None:
+        """Continue the merges, after ``new`` rows have come."""
+        self._begin_merges()
+        for run in self.of(TARGET):
+            self._merge(run, _PACE * new + max(1, self._least // 8))
 
-    def _filtered(self, new: Sequence[int]) -> PartFilter | None:
-        """The filter, with what is new and the next part of what is older; another one if there are too many for it."""
-        sieve, entries = self._filter, self.entries + len(new)
-        if not self._tiers.runs:
-            return None
-        if sieve is None or not sieve.has_room(entries):
-            sieve = PartFilter(entries)
-            sieve.add(self._tail)
-        sieve.add(new)
-        low, share = sieve.filled, (_PACE * len(new) + self._most) / max(entries, 1)
-        high = min(low + int(share * END), END)
-        for table in self._tiers.live if low < high else ():
-            select = f"SELECT json_group_array(fingerprint) FROM {table} WHERE fingerprint >= ? AND fingerprint <= ?"  # noqa: S608
-            sieve.add(_decode(self.writer.row(select, (low, high - 1))[0]))
-        sieve.filled = high
-        return sieve
+    def drop_obsolete(self) -> None:
+        """Drop the runs that were merged."""
+        for run in self.of(OBSOLETE):
+            self._database.write(f"DROP TABLE {run.table}")
+            self._database.write(f"DELETE FROM {self._order.catalogue} WHERE number = ?", (run.number,))  # noqa: S608  a constant
+        self.runs = [run for run in self.runs if run.state != OBSOLETE]
 
-    # -- in the transaction
+    def merge_all(self) -> None:
+        """Begin to merge all runs that are in no merge."""
+        if free := [run for run in self.of(LIVE) if run.target is None]:
+            self._begin_merge(free, max(run.level for run in free))
 
-    def _load(self) -> None:
-        self.entries = int(self.writer.row("SELECT entries FROM size")[0])
-        self._tiers.load()
-        for (data,) in self.writer.rows("SELECT fingerprints FROM tail ORDER BY number"):
-            self._tail.frombytes(_whole(self.writer, data))
-        self._tail = array("q", sorted(self._tail))
+    def make_all_obsolete(self) -> None:
+        """Empty all runs; the next `drop_obsolete` drops them."""
+        for run in self.runs:
+            run.state = OBSOLETE
+            self._note(run)
 
-    def _change(self, new: Sequence[int], gone: Sequence[int], *, repeated: bool) -> None:
-        """``repeated``: some of the new ones may be there already."""
-        there = self._find(self.writer, self.view(), gone) if gone else []
-        if there:
-            self._remove(there)
-        if repeated and (known := set(self._find(self.writer, self.view(), new))):
-            new = [number for number in new if number not in known]
-        if new:
-            packed = array("q", new)
-            self.writer.write("INSERT INTO tail (fingerprints) VALUES (?)", (packed.tobytes(),))
-            self._tail = array("q", sorted([*self._tail, *new]))
-        self.entries += len(new) - len(there)
-        (before,) = self.writer.row("SELECT checksum FROM size")
-        checksum = _checksum(before + sum(new) - sum(there))
-        self.writer.write("UPDATE size SET entries = ?, checksum = ?", (self.entries, checksum))
+    def _tail(self) -> list[str]:
+        return [self._order.tail] if self._order.tail and self.noted else []
 
-    def _remove(self, there: Sequence[int]) -> None:
-        chosen = _encode(there).decode()
-        for table in self._tiers.tables:
-            self.writer.write(f"DELETE FROM {table} WHERE fingerprint IN (SELECT value FROM json_each(?))", (chosen,))  # noqa: S608
-        left = array("q", sorted(set(self._tail).difference(there)))
-        if len(left) < len(self._tail):
-            self._tail = left
-            self.writer.write("DELETE FROM tail")
-            self.writer.write("INSERT INTO tail (fingerprints) VALUES (?)", (left.tobytes(),))
+    def _table(self, number: int) -> str:
+        return f"{self._order.prefix}{number:d}"
 
-    def _make_run(self) -> None:
-        self._tiers.add("SELECT value FROM json_each(?)", (_encode(self._tail.tolist()).decode(),))
-        self.writer.write("DELETE FROM tail")
-        self._tail = array("q")
+    def _new_run(self, level: int, state: str) -> Run:
+        number = max([each.number for each in self.runs], default=0) + 1
+        run = Run(self._table(number), number, level, state, None)
+        self._database.write(f"CREATE TABLE {run.table} {self._order.columns}")
+        self.runs.append(run)
+        self._note(run)
+        return run
 
-    @staticmethod
-    def _find(database: Database, view: View, ordered: Sequence[int]) -> list[int]:
-        tail = view.tail
-        found = [number for number in ordered if (at := bisect_left(tail, number)) < len(tail) and tail[at] == number]
-        if view.question and len(found) < len(ordered):
-            known = set(found)
-            asked = [number for number in ordered if number not in known] if known else list(ordered)
-            found += _decode(database.row(view.question, (_encode(asked).decode(),))[0])
-        return found
+    def _begin_merges(self) -> None:
+        for level in sorted({run.level for run in self.of(LIVE)}):
+            free = [run for run in self.of(LIVE) if run.level == level and run.target is None]
+            enough = _FAN if level < self._order.top else _MANY
+            if len(free) < enough or any(run.level == level + 1 for run in self.of(TARGET)):
+                continue
+            self._begin_merge(free[:_FAN], level + 1)
 
-    def __repr__(self) -> str:
-        runs = len(self._tiers.runs)
-        return f"<SortedRuns {self.writer.path}: {self.entries} entries, {runs} runs, {len(self._tail)} in the tail>"
+    def _begin_merge(self, parts: Sequence[Run], level: int) -> None:
+        target_run = self._new_run(level, TARGET)
+        for run in parts:
+            run.target = target_run.number
+            self._note(run)
 
+    def _merge(self, target_run: Run, limit: int) -> None:
+        """Move the next ``limit`` rows into it."""
+        order = self._order
+        names = order.chosen[: order.key]
+        key, chosen = ", ".join(names), ", ".join(order.chosen)
+        places = ", ".join(f":{name}" for name in names)
+        descending = ", ".join(f"{name} DESC" for name in names)
+        last = self._database.rows(f"SELECT {key} FROM {target_run.table} ORDER BY {descending} LIMIT 1")  # noqa: S608  constants
+        parts = [run for run in self.of(LIVE) if run.target == target_run.number]
+        rows = " UNION ALL ".join(
+            f"SELECT {chosen} FROM {run.table} WHERE ({key}) > ({places}) AND {order.kept.format(table=run.table)}"  # noqa: S608
+            for run in parts
+        )
+        insert = f"INSERT OR IGNORE INTO {target_run.table} SELECT * FROM ({rows} ORDER BY {key} LIMIT {limit:d})"  # noqa: S608
+        low = dict(zip(names, last[0] if last else (_LOWEST,) * order.key, strict=True))
+        if self._database.write(insert, low):  # what is in two of them is moved once
+            return
+        target_run.state = LIVE if last else OBSOLETE  # nothing was left of all its parts
+        for run in parts:
+            run.state = OBSOLETE
+        for run in (target_run, *parts):
+            self._note(run)
 
-def _whole(database: Database, data: object) -> bytes:
-    if not isinstance(data, bytes) or len(data) % 8:
-        raise database.damaged()
-    return data
-
-
-def _checksum(total: int) -> int:
-    return total % 2**63
+    def _note(self, run: Run) -> None:
+        values = (run.number, run.level, run.state, run.target)
+        insert = f"INSERT OR REPLACE INTO {self._order.catalogue} (number, level, state, target) VALUES (?, ?, ?, ?)"  # noqa: S608
+        self._database.write(insert, values)

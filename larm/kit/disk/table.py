@@ -1,8 +1,8 @@
 """Table: rows of bytes by number, in one SQLite file. A row is also found by its fingerprints, and listed under its parent.
 
 New rows are in ``tail`` in the order of their arrival, and their fingerprints in memory. Once the tail is long, the next
-generation makes sorted runs of it (`larm.kit.disk.tiers`): by key, by fingerprint, by parent. A row in a place of its own would
-have up to 95 KB written. Each row has the CRC-32 of all of it.
+generation makes sorted runs of it (`larm.kit.disk.sorted_runs`): by key, by fingerprint, by parent. Without them, SQLite would
+write up to 95 KB for a row. Each row has the CRC-32 of all of it.
 
 A generation is one transaction, open from its first change to `commit`; a killed process has changed nothing. `open_at` also
 undoes the last generation, for a process that was killed before the checkpoint of it was written: later rows are removed, and
@@ -23,16 +23,16 @@ from typing import Any, NamedTuple
 from larm.errors import StorageError
 from larm.kit.disk.bit_filter import BitFilter
 from larm.kit.disk.database import Database
-from larm.kit.disk.tiers import LIVE, Form, Tiers, catalogue_of
+from larm.kit.disk.sorted_runs import LIVE, Order, SortedRuns, catalogue_of
 
 _NAMES = ("key", "generation", "parent", "fingerprints", "data")
 _CHOSEN = ", ".join(_NAMES)
 _VALUES = "generation INTEGER NOT NULL, parent INTEGER NOT NULL, fingerprints BLOB NOT NULL, data BLOB NOT NULL"
 _COLUMNS = f"key INTEGER PRIMARY KEY, {_VALUES}"
 _PAIR = "({0} INTEGER, key INTEGER, PRIMARY KEY ({0}, key)) WITHOUT ROWID"
-_BY_KEY = Form("rows", f"({_COLUMNS})", _NAMES, 1, "rows_runs", "tail")
-_BY_FINGERPRINT = Form("prints", _PAIR.format("fingerprint"), ("fingerprint", "key"), 2, "prints_runs", "new_prints")
-_BY_PARENT = Form("children", _PAIR.format("parent"), ("parent", "key"), 2, "children_runs", "tail")
+_BY_KEY = Order("rows", f"({_COLUMNS})", _NAMES, 1, "rows_runs", "tail")
+_BY_FINGERPRINT = Order("prints", _PAIR.format("fingerprint"), ("fingerprint", "key"), 2, "prints_runs", "new_prints")
+_BY_PARENT = Order("children", _PAIR.format("parent"), ("parent", "key"), 2, "children_runs", "tail")
 _TABLES = f"""
     {"".join(map(catalogue_of, (_BY_KEY, _BY_FINGERPRINT, _BY_PARENT)))}
     CREATE TABLE IF NOT EXISTS tail (number INTEGER PRIMARY KEY, key INTEGER NOT NULL, {_VALUES});
@@ -88,8 +88,8 @@ class Table:
         self._database = Database(path, _TABLES, read_only=read_only)
         self._most = tail
         self._rows, self._prints, self._children = self._orders = tuple(
-            Tiers(self._database, form, least)
-            for form, least in ((_BY_KEY, tail), (_BY_FINGERPRINT, 8 * tail), (_BY_PARENT, tail))
+            SortedRuns(self._database, order, least)
+            for order, least in ((_BY_KEY, tail), (_BY_FINGERPRINT, 8 * tail), (_BY_PARENT, tail))
         )
         # only the calling thread
         self._alone = False
@@ -269,7 +269,7 @@ class Table:
         write = self._database.write
         write("DELETE FROM undone")
         for order in self._orders:
-            order.drop_dead()
+            order.drop_obsolete()
         if self._database.row("SELECT count(*) FROM tail")[0] >= self._most:
             self._rows.add(f"SELECT {_CHOSEN} FROM tail ORDER BY key")  # noqa: S608  a constant
             self._children.add("SELECT parent, key FROM tail WHERE parent <> key ORDER BY parent, key")
@@ -335,7 +335,7 @@ class Table:
 
     # -- read
 
-    def _all(self, order: Tiers, select: str, then: str = "", **values: str | int) -> list[tuple[Any, ...]]:
+    def _all(self, order: SortedRuns, select: str, then: str = "", **values: str | int) -> list[tuple[Any, ...]]:
         """Return the answers of all tables of an order to ``select``; ``then`` orders and limits all of them."""
         with self.moment():
             parts = [f"SELECT * FROM ({select.format(table)})" for table in order.live]  # noqa: S608  names of tables
