@@ -19,7 +19,7 @@ from larm.errors import StorageError
 from larm.filters.scope import StartScope
 from larm.frontier.checkpoint import CheckpointFile, Header
 from larm.frontier.queue_row import QueueRow
-from larm.frontier.standing import Standing
+from larm.frontier.resumption import Standing
 from larm.kit.logs.log_book import GONE, LogBook
 from larm.seams import Stateful
 from larm.store.lines import StorageLines

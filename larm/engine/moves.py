@@ -57,8 +57,8 @@ from larm.frontier.host_parts import (
     take_in_locked,
     take_out_locked,
 )
+from larm.frontier.host_records import HostRow
 from larm.frontier.robots.desk import Arrival
-from larm.frontier.saved_host import HostRow
 from larm.model.document import Visit
 from larm.model.file_url import FILES
 from larm.model.message import URLMessage, decode_messages

@@ -77,7 +77,7 @@ class Frontier(NamedTuple):
     traps: TrapDesk
     guard: Guard
     rules: int = 0
-    """See `larm.frontier.standing.Standing.rules`."""
+    """See `larm.frontier.resumption.Standing.rules`."""
 
 
 class Logbook(NamedTuple):

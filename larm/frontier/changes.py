@@ -8,8 +8,7 @@ from typing import TypeVar
 
 from larm.frontier.guard import Guard
 from larm.frontier.host import Host
-from larm.frontier.totals import Sums, sums_of
-from larm.frontier.turns import Turns
+from larm.frontier.turns import Sums, Turns, sums_of
 
 T = TypeVar("T")
 

@@ -14,11 +14,10 @@ from typing import Any
 import msgspec
 
 from larm.errors import StorageError
-from larm.frontier.host_records import ROW
+from larm.frontier.host_records import ROW, HostCut
 from larm.frontier.mail import NO_MAIL, MailCut
 from larm.frontier.queue_row import QueueRow
-from larm.frontier.saved_host import HostCut
-from larm.frontier.standing import Standing, decode_standing
+from larm.frontier.resumption import Standing, decode_standing
 from larm.kit.disk.block_store import BlockStore
 
 _HEADER, _FRESH, _STANDING = "crawl", "seen-delta", "standing"

@@ -13,9 +13,8 @@ import msgspec
 
 from larm.errors import UsageError
 from larm.frontier.host import Host
-from larm.frontier.host_records import band_name
+from larm.frontier.host_records import HostCut, HostRow, band_name
 from larm.frontier.hosts import HostBook
-from larm.frontier.saved_host import HostCut, HostRow
 from larm.frontier.traps.saved import queues_of, without_queues
 from larm.kit.disk.caching_queue import QueueState
 from larm.model.message import URLMessage, decode_messages, encode_messages

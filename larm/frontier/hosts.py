@@ -17,11 +17,10 @@ from larm.config import Frontier as Settings
 from larm.config import Site
 from larm.errors import StorageError
 from larm.frontier.host import Host
-from larm.frontier.host_records import ROW, HostRecords
+from larm.frontier.host_records import ROW, HostCut, HostRecords, HostRow, SavedHost, cut_host, fill_host
 from larm.frontier.mail import Mail, Numbered
 from larm.frontier.politeness import next_start
 from larm.frontier.queue_row import EMPTY
-from larm.frontier.saved_host import HostCut, HostRow, SavedHost, cut_host, fill_host
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.caching_queue import QueueState
 from larm.model.message import URLMessage

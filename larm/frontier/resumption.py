@@ -1,7 +1,7 @@
-"""What a run leaves for the next one, and how that begins with it.
+"""Standing: where all hosts stood when a run ended well, so that the next run begins without their records.
 
-A run that ends well notes where all hosts stand (`standing_of`), and the next one goes on with that (`go_on`) without a look at
-their records. After a kill, or where the rules are others, all of them are read (`load_all`). Called by
+`standing_of` makes it, a row of the last checkpoint of a run; `go_on` begins with it. It counts only if the checkpoint was not
+amended and hosts are resumed by the same rules. Otherwise, as after a kill, `load_all` reads all records. Called by
 `larm.building.frontier`: at the start by the main thread, before there is any other, at the end by ``larm-last``.
 """
 
@@ -9,11 +9,58 @@ from collections.abc import Iterable
 from heapq import heapify
 from itertools import chain
 
+import msgspec
+
+from larm.errors import StorageError
 from larm.frontier.guard import Guard
 from larm.frontier.host import LONGEST_WAIT, Host
-from larm.frontier.standing import Standing
-from larm.frontier.totals import Sums, sums_of
-from larm.frontier.turns import Turns
+from larm.frontier.turns import Sums, Turns, sums_of
+from larm.kit.squash import squash, zstd
+
+
+class Standing(msgspec.Struct, frozen=True, array_like=True):
+    """Keys of hosts, and sums."""
+
+    rules: int
+    """A number of the settings by which records of earlier runs are looked at."""
+    known: int
+    counted: int
+    """Messages that wait at hosts and keep the crawl going."""
+    queued: int
+    uncounted: int
+    blocked: int
+    given_up: int
+    ready: list[str]
+    """In the order of their turns."""
+    later: list[tuple[float, str]]
+    """Wall time, and who may be asked then."""
+    slowed: list[str]
+    shut: list[str]
+    """Given up, blocked or on their way."""
+    special: list[str]
+    """Whose records have to be read: something was in the air, or they hold something back, or have grown. Few."""
+    saved: float
+    """Wall time."""
+    epoch: int = 0
+    """Of the checkpoint."""
+    closed: int = 0
+    """Hosts that somebody has blocked."""
+
+    def encode(self, epoch: int) -> bytes:
+        """For the checkpoint of this number."""
+        return squash(msgspec.msgpack.encode(msgspec.structs.replace(self, epoch=epoch)))
+
+
+_decoder = msgspec.msgpack.Decoder(Standing)
+
+
+def decode_standing(data: bytes, path: object) -> Standing:
+    """Raises StorageError on damage."""
+    try:
+        return _decoder.decode(zstd.decompress(data))
+    except (zstd.ZstdError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise StorageError(f"{path}: where hosts stood is damaged ({error}); start over with --fresh") from error
+
 
 _BATCH = 1000
 _APART = 1e-7

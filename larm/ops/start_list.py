@@ -13,8 +13,7 @@ from larm.crawldir.state import QUEUES, known_header
 from larm.errors import StorageError, UsageError
 from larm.filters.scope import StartScope
 from larm.frontier.checkpoint import CheckpointFile
-from larm.frontier.host_records import ROW
-from larm.frontier.saved_host import decode_host
+from larm.frontier.host_records import ROW, decode_host
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.lock import DirectoryLock
 

@@ -12,12 +12,11 @@ import pytest
 from larm.engine.checkpointer import LATE, Checkpointer, Ledger
 from larm.errors import StorageError
 from larm.frontier.checkpoint import CheckpointFile, Following, Header
-from larm.frontier.host_records import ROW
+from larm.frontier.host_records import ROW, decode_host
 from larm.frontier.hosts import HostBook
 from larm.frontier.politeness import NOTHING
 from larm.frontier.queue_row import EMPTY
 from larm.frontier.queues import HostQueues
-from larm.frontier.saved_host import decode_host
 from larm.frontier.turns import Turns
 from larm.kit.counters import Counters
 from larm.kit.disk.block_store import BlockStore

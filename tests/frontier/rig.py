@@ -14,14 +14,13 @@ from larm.frontier import resumption
 from larm.frontier.changes import HostChanges
 from larm.frontier.checkpoint import CheckpointFile, Following, Header
 from larm.frontier.host import NEVER, Host
-from larm.frontier.host_records import ROW
+from larm.frontier.host_records import ROW, QueueRow
 from larm.frontier.hosts import HostBook
 from larm.frontier.politeness import Decision, policy
 from larm.frontier.queues import HostQueues
 from larm.frontier.robots.answers import RobotsPolicy
 from larm.frontier.robots.desk import Arrival, RobotsDesk
 from larm.frontier.robots.landing import RobotsLander
-from larm.frontier.saved_host import QueueRow
 from larm.frontier.shared_addresses import SharedAddresses
 from larm.frontier.traps.desk import TrapDesk
 from larm.frontier.traps.rules import TrapRules

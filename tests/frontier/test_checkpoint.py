@@ -7,7 +7,7 @@ import pytest
 
 from larm.errors import StorageError
 from larm.frontier.checkpoint import CheckpointFile, Following, Header
-from larm.frontier.saved_host import QueueRow
+from larm.frontier.host_records import QueueRow
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.caching_queue import CachingQueue
 from larm.model.message import decode_messages, encode_messages

@@ -12,8 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_s
 
 from larm.errors import StorageError
 from larm.frontier.host import NEVER
-from larm.frontier.host_records import ROW
-from larm.frontier.saved_host import decode_host
+from larm.frontier.host_records import ROW, decode_host
 from larm.kit.disk import letter_box
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.database import Database

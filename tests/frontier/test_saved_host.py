@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from larm.frontier.host import LONGEST_WAIT, Delayed
-from larm.frontier.saved_host import cut_host, decode_host
+from larm.frontier.host_records import cut_host, decode_host
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.units import Seconds
 from larm.testing.fakes import message

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from larm.frontier.host_records import ROW
-from larm.frontier.saved_host import decode_host
+from larm.frontier.host_records import ROW, decode_host
 from larm.frontier.traps.host_traps import HostTraps
 from larm.frontier.traps.records import PatternRecord, State
 from larm.frontier.traps.rules import TrapRules
