@@ -32,7 +32,7 @@ from larm.frontier.queues import HostQueues
 from larm.frontier.robots.desk import Arrival, RobotsDesk
 from larm.frontier.robots.rules import ALLOW_ALL
 from larm.frontier.traps.desk import TrapDesk
-from larm.frontier.traps.rules import trap_rules
+from larm.frontier.traps.limits import trap_rules
 from larm.frontier.turns import Turns
 from larm.kit.clock import SystemClock
 from larm.kit.counters import Counters

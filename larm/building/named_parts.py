@@ -25,7 +25,7 @@ from larm.filters.length import LengthFilter
 from larm.filters.order import full_order
 from larm.filters.scope import ScopeFilter
 from larm.frontier.traps.desk import TrapDesk
-from larm.frontier.traps.rules import TrapRules, trap_rules
+from larm.frontier.traps.limits import TrapRules, trap_rules
 from larm.kit.clock import SystemClock
 from larm.kit.disk.seal import NO_SEAL, Seal
 from larm.model.domain import site_of

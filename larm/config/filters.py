@@ -12,7 +12,7 @@ class LengthFilter(Section, frozen=True):
 class TrapsFilter(Section, frozen=True):
     """Hosts that never end: what no real site needs, and what goes on without saying anything new (LARM-122)."""
 
-    limits: Factor = 1.0  # times the limits of `larm.frontier.traps.rules`, which no real site needs; 0: none, nor ``pages``
+    limits: Factor = 1.0  # times the limits of `larm.frontier.traps.limits`, which no real site needs; 0: none, nor ``pages``
     pages: Positive = 1_000_000  # URLs of a host
     repetition: bool = True  # what goes on and on without saying anything new is held back
 

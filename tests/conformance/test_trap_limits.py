@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import lzma
 
-from larm.frontier.traps.limits import odd
-from larm.frontier.traps.rules import TrapRules
+from larm.frontier.traps.limits import TrapRules, odd
 from larm.model.message import URLMessage
 from larm.model.url import BadUrl, URLNormalizer
 from larm.model.url_shape import parts_of

@@ -14,7 +14,7 @@ from larm.engine.checkpointer import Saved
 from larm.engine.fetcher_record import FetcherRecord
 from larm.engine.probe import Probe
 from larm.frontier.traps.desk import TrapDesk
-from larm.frontier.traps.rules import TrapRules
+from larm.frontier.traps.limits import TrapRules
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.seen_set import DiskSeenSet
 from larm.kit.logs.log_book import LogBook

@@ -23,7 +23,7 @@ from larm.frontier.robots.desk import Arrival, RobotsDesk
 from larm.frontier.robots.landing import RobotsLander
 from larm.frontier.shared_addresses import SharedAddresses
 from larm.frontier.traps.desk import TrapDesk
-from larm.frontier.traps.rules import TrapRules
+from larm.frontier.traps.limits import TrapRules
 from larm.frontier.turns import Turns
 from larm.kit.counters import Counters
 from larm.kit.disk.block_store import BlockStore

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from larm.frontier.traps.choices import Choices
+from larm.frontier.traps.parameters import Choices
 from larm.model.url_shape import parts_of
 
 

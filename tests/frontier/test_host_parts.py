@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from larm.errors import UsageError
 from larm.frontier.host_parts import FORMAT, Begin, Waiting, decode_part, encode_part, parts_of, take_in_locked, take_out_locked
 from larm.frontier.host_records import HostRow
-from larm.frontier.traps.rules import TrapRules
+from larm.frontier.traps.limits import TrapRules
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.units import Seconds
 from larm.model.message import decode_messages, encode_messages

@@ -8,7 +8,7 @@ from larm.errors import StorageError
 from larm.frontier.checkpoint import CheckpointFile
 from larm.frontier.hosts import HostBook
 from larm.frontier.resumption import decode_standing, standing_of
-from larm.frontier.traps.rules import TrapRules
+from larm.frontier.traps.limits import TrapRules
 from larm.kit.disk.block_store import BlockStore
 from tests.frontier.digits import Digits
 from tests.frontier.rig import CONNECT, HURRIED, Rig, drained, of, ok, status

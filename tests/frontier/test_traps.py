@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from larm.frontier.host_records import ROW, decode_host
 from larm.frontier.traps.host_traps import HostTraps
+from larm.frontier.traps.limits import TrapRules
 from larm.frontier.traps.records import PatternRecord, State
-from larm.frontier.traps.rules import TrapRules
 from larm.frontier.traps.saved import decode_traps, row_of, traps_of
 from larm.frontier.traps.told import left_at
 from larm.kit.disk.block_store import BlockStore
@@ -36,7 +36,7 @@ def store(tmp_path):
 
 @pytest.fixture
 def traps(store: BlockStore) -> HostTraps:
-    return HostTraps(maker(store))
+    return HostTraps(make_queue=maker(store))
 
 
 @pytest.fixture
@@ -322,7 +322,7 @@ def test_it_is_in_its_row_whatever_happened(steps: list[tuple[str, int, str]]) -
             return queues.setdefault(number, CachingQueue(str(number), 10_000, never, *encoding))
         return CachingQueue.restore(state, str(number), 10_000, never, *encoding)
 
-    traps = HostTraps(make)
+    traps = HostTraps(make_queue=make)
     given = TrapRules(stale_pages=3)
     for form, number, what in steps:
         address = form.format(number)
@@ -366,8 +366,7 @@ def test_a_record_remembers_its_last_pages() -> None:
     for number in range(100):
         record.add(number % 4 == 0, 30)
     assert (record.judged, record.fresh, record.proven) == (100, 7, True)
-    again = PatternRecord("/x/0", 1)
-    again.restore(*record.saved())
+    again = msgspec.convert(record.saved(), PatternRecord)
     assert (again.judged, again.fresh, again.proven) == (100, 7, True)
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from larm.frontier.traps.rules import TrapRules
+from larm.frontier.traps.limits import TrapRules
 from larm.index.duplicates.novelty import NoveltyJudge
 from larm.kit.disk.block_store import BlockStore
 from larm.model.document import Document, Visit

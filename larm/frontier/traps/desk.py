@@ -22,11 +22,9 @@ import msgspec
 from larm.frontier.host import Host
 from larm.frontier.hosts import HostBook
 from larm.frontier.traps.host_traps import BEYOND, HostTraps
-from larm.frontier.traps.limits import odd
+from larm.frontier.traps.limits import TrapRules, odd
 from larm.frontier.traps.records import PatternRecord, State
-from larm.frontier.traps.resumed import reopen, resume
-from larm.frontier.traps.rounds import next_step, undecided
-from larm.frontier.traps.rules import TrapRules
+from larm.frontier.traps.rounds import next_step, reopen, resume, undecided
 from larm.frontier.traps.told import TOLD, left_at, why_held
 from larm.kit.threads.tally import Tally
 from larm.model.file_url import FILES

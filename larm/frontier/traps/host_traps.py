@@ -6,14 +6,14 @@ an order, not a verdict: what it holds back is asked for later, see `larm.fronti
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from itertools import takewhile
+from typing import Any
 
-from larm.frontier.traps.choices import Choices
-from larm.frontier.traps.limits import HostLimits
-from larm.frontier.traps.parameters import HostParameters
+import msgspec
+
+from larm.frontier.traps.limits import HostLimits, TrapRules
+from larm.frontier.traps.parameters import Choices, HostParameters
 from larm.frontier.traps.records import ENOUGH, PatternRecord, Round, State
-from larm.frontier.traps.rules import TrapRules
 from larm.kit.disk.caching_queue import CachingQueue, QueueState
 from larm.model.message import URLMessage
 from larm.model.novelty import Novelty
@@ -43,20 +43,16 @@ PARAMETER, BEYOND = len(BREADTHS), -1
 """Breadths of records that are no patterns."""
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class HostTraps:
-    """One host's; the lock of the `HostBook` is held."""
+class HostTraps(msgspec.Struct, array_like=True, eq=False):
+    """The traps of one host. Guarded by the lock of the `HostBook`."""
 
-    # constant after construction
-    _make_queue: MakeQueue
-    run: int = 0
-    """A number that no other process has."""
-    # all else changes under the lock
-    records: dict[int, PatternRecord] = field(default_factory=dict)
+    records: dict[int, PatternRecord] = {}
     """By key; also of parameters that mean nothing, and of limits."""
-    limits: HostLimits = field(default_factory=HostLimits)
-    parameters: HostParameters = field(default_factory=HostParameters)
-    choices: Choices = field(default_factory=Choices)
+    parameters: HostParameters = msgspec.field(default_factory=HostParameters)
+    limits: HostLimits = msgspec.field(default_factory=HostLimits)
+    choices: Choices = msgspec.field(default_factory=Choices)
+    run: int = 0
+    """The process that saved it."""
     rule: int = 0
     """`number_of` the settings by which verdicts were reached."""
     read: int = 0
@@ -64,7 +60,7 @@ class HostTraps:
     newcomers: int = 0
     over: int = 0
     """Addresses that were lost, as too many were held back already."""
-    pulled: dict[int, None] = field(default_factory=dict)
+    pulled: dict[int, None] = {}
     """Held back, but asked for meanwhile, as somebody named them a start URL."""
     # of the round that is under way
     current: int = 0
@@ -81,11 +77,13 @@ class HostTraps:
     warm: int = WARM
     """Pages of this run, at most `WARM`, that count for nothing."""
     # not saved
+    make_queue: Any = None
+    """`MakeQueue`; None: of a row that was only decoded."""
     released: bool = False
     """In this run all that was held back is asked for."""
     active: bool = False
     """Something may have to be held back."""
-    _struck: list[str] = field(default_factory=list)
+    _struck: list[str] = []
     _wary: int = 0  # pages
 
     # -- before an address waits
@@ -148,7 +146,7 @@ class HostTraps:
         if record.breadth == PARAMETER and not record.closed:
             record.state = State.CLOSED
         if record.parked is None:
-            record.parked = self._make_queue(key, None)
+            record.parked = self.make_queue(key, None)
         record.put(message)
         if self.round is None:
             record.native += 1

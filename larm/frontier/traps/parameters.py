@@ -1,21 +1,26 @@
-"""HostParameters: what in addresses of a host changes the text of its pages, and what does not, as a session. Plain state.
+"""HostParameters: which parameters of addresses change the text of a host's pages, and `Choices`, those that name a view.
 
 Asked of parameters, and of segments of paths that have digits. Addresses that are the same but for what changes nothing are one
 *family*: of the pages of a family, one is worth while. Texts of one page differ from one request to the next, by counters and
 quotations, so they need not be the same: they are of one page if they are nearer to each other by far than pages of this host
 are as a rule. What changes so little may be a day of the weather all the same: the first one of a family is asked for whatever
 is closed, but the others are held back for it only where the texts are the same, and a parameter is all that differs.
+
+Plain state of one host's traps.
 """
 
+import re
 from collections.abc import Iterable
 from itertools import combinations
 from statistics import median_low
 from typing import NamedTuple
 
-from larm.frontier.traps.bounded import entry
+import msgspec
+
+from larm.frontier.traps.records import entry
 from larm.index.duplicates.likeness import distance
 from larm.model.novelty import Novelty
-from larm.model.url_shape import Parts, form_of, number_of, numbered, without
+from larm.model.url_shape import Parts, Pattern, chosen_pattern, form_of, generalised, number_of, numbered, without
 
 _FORMS, _PARAMETERS, _CLAIMS, _LATE = 1024, 64, 8192, 15
 """Of each so many are remembered, those that came last."""
@@ -50,23 +55,20 @@ class Count(NamedTuple):
         return self.same >= _SAME and (self.other + self.near) * _OTHER <= self.same
 
 
-class HostParameters:
-    """One host's; the lock of the `HostBook` is held."""
+class HostParameters(msgspec.Struct, array_like=True, eq=False):
+    """The parameters of one host. Guarded by the lock of the `HostBook`."""
 
-    __slots__ = ("_forms", "_late", "_texts", "claims", "counts")
-
-    def __init__(self) -> None:
-        self.counts: dict[str, Count] = {}
-        """By name."""
-        self.claims: dict[int, int] = {}
-        """Families of which one was read, waits or is held back: a number for its address."""
-        # not kept across restarts
-        self._forms: dict[int, tuple[int, int]] = {}
-        """Addresses that were read, without none, one or two of their parameters: the first one's number and simhash."""
-        self._texts: dict[str, set[int]] = {}
-        """By name: the first texts of which the page was the same without it."""
-        self._late: list[int] = []
-        """Simhashes of the last pages; an empty deque takes 760 bytes, a fifth of a host's record."""
+    counts: dict[str, Count] = {}
+    """By name."""
+    claims: dict[int, int] = {}
+    """Families of which one was read, waits or is held back: a number for its address."""
+    # not saved
+    _forms: dict[int, tuple[int, int]] = {}
+    """Addresses that were read, without none, one or two of their parameters: the first one's number and simhash."""
+    _texts: dict[str, set[int]] = {}
+    """By name: the first texts of which the page was the same without it."""
+    _late: list[int] = []
+    """Simhashes of the last pages; an empty deque takes 760 bytes, a fifth of a host's record."""
 
     def meaningless(self, parts: Parts) -> set[str]:
         """What, on this host, does not make a page another one."""
@@ -146,3 +148,46 @@ class HostParameters:
         known = entry(self.counts, name, Count, _PARAMETERS)
         now = self.counts[name] = Count(*(one + other for one, other in zip(known, more, strict=True)))
         return now.nothing and not known.nothing
+
+
+_MOST_VALUES = 32
+"""A choice has at most so many: programs have some 25 views, sites some more sections."""
+_MOST_NAMES = 64
+"""Are remembered, those that came last."""
+_LONGEST_VALUE = 32
+"""Characters of a value."""
+_WORD, _DIGIT = re.compile(r"[^\W\d_]"), re.compile("[0-9]")
+
+
+class Choices(msgspec.Struct, array_like=True, eq=False):
+    """The choices of one host."""
+
+    values: dict[str, list[int]] = {}
+    """By name: 16 bits for each value; one more than are allowed if it is no choice."""
+
+    def learn(self, parts: Parts) -> None:
+        """An address that was read."""
+        for name, word in _words(parts).items():
+            key = generalised(name)
+            known = self.values.pop(key, [])
+            if len(known) <= _MOST_VALUES and (number := number_of(word) & 0xFFFF) not in known:
+                known = [*known, number]
+            if len(self.values) >= _MOST_NAMES:
+                del self.values[next(iter(self.values))]
+            self.values[key] = known
+
+    def pattern(self, parts: Parts) -> Pattern | None:
+        """What has the same choices, and all else as the address; None: it has no choices."""
+        found = _words(parts).items()
+        words = {name: word for name, word in found if len(self.values.get(generalised(name), ())) <= _MOST_VALUES}
+        return chosen_pattern(parts, words) if words else None
+
+
+def _words(parts: Parts) -> dict[str, str]:
+    """Values that may be choices. What has digits is none: of numbers, dates and identifiers there is always one more."""
+    found = parts.parameters.items()
+    return {
+        name: value
+        for name, value in found
+        if len(value) <= _LONGEST_VALUE and _WORD.search(value) and not _DIGIT.search(value)
+    }

@@ -1,14 +1,15 @@
 """PatternRecord: what is remembered of one pattern of addresses of a host: what its pages were worth, and what it holds back.
 
-Plain state of `HostTraps`, guarded like it.
+Plain state of `HostTraps`, guarded like it. A checkpoint saves the fields in their order, up to the first that is not saved.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from enum import IntEnum
+from typing import Any, TypeVar
 
 import msgspec
 
-from larm.kit.disk.caching_queue import CachingQueue
+from larm.frontier.queue_row import QueueRow
 from larm.model.message import URLMessage
 
 ENOUGH = 6
@@ -73,25 +74,22 @@ class Round(msgspec.Struct, array_like=True, gc=False):
         self.asked, self.read, self.fresh, self.brought, self.bred = number, 0, 0, 0, 0
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class PatternRecord:
+class PatternRecord(msgspec.Struct, array_like=True, eq=False):
     """One pattern."""
 
     text: str
     breadth: int
     """An index of `larm.model.url_shape.BREADTHS`, or -1."""
+    queue: QueueRow | None = None
+    """`parked` as a checkpoint has it; None in memory."""
     judged: int = 0
-    _news: int = 0  # the last pages, a bit each: 1 was worth while
-    _kept: int = 0  # bits that are saved
+    news: bytes = b""
+    """The last pages, a bit each: 1 was worth while."""
     state: State = State.OPEN
-    parked: CachingQueue[URLMessage] | None = None
-    """Addresses that it holds back; None: it never did."""
     leaving: int = 0
-    """So many of them, the first, may go on."""
+    """Number of the first addresses held back that may go on."""
     native: int = 0
-    """So many of them were found before a round, or without it."""
-    postponed: int = 0
-    """Nothing more is asked for before the host has had so many pages; not saved."""
+    """Number of addresses held back that were found before a round, or without one."""
     forced: bool = False
     """They go on whatever the limits are."""
     sifting: bool = False
@@ -102,16 +100,21 @@ class PatternRecord:
     """What each page of the last round that failed has brought."""
     tried: int = 0
     """Addresses let through although a broader pattern is closed, because little was known of this one."""
+    # not saved
+    parked: Any = None
+    """Addresses that it holds back, a `CachingQueue` of messages; None: it never did."""
+    postponed: int = 0
+    """Nothing more is asked for before the host has had so many pages."""
 
     def add(self, fresh: bool, window: int) -> None:
-        """One more page; of the last ``window`` it is remembered what they were."""
-        self._news = (self._news << 1 | fresh) & ((1 << window) - 1)
-        self._kept = (window + 7) & ~7
+        """Note one more page; the last ``window`` pages are remembered."""
+        bits = (int.from_bytes(self.news) << 1 | fresh) & ((1 << window) - 1)
+        self.news = bits.to_bytes((window + 7) // 8)
         self.judged += 1
 
     def open(self) -> None:
         """Begin anew: it is like all others."""
-        self.state, self.judged, self._news, self.failures = State.OPEN, 0, 0, 0
+        self.state, self.judged, self.news, self.failures = State.OPEN, 0, b"", 0
 
     @property
     def closed(self) -> bool:
@@ -122,12 +125,12 @@ class PatternRecord:
     def proven(self) -> bool:
         """It is worth while, whatever is said of broader patterns."""
         late = min(self.judged, _LATE)
-        return not self.closed and late >= ENOUGH and (self._news & ((1 << _LATE) - 1)).bit_count() * 4 >= late
+        return not self.closed and late >= ENOUGH and int.from_bytes(self.news[-_LATE // 8 :]).bit_count() * 4 >= late
 
     @property
     def fresh(self) -> int:
         """Pages of the window that were worth while."""
-        return self._news.bit_count()
+        return int.from_bytes(self.news).bit_count()
 
     @property
     def held(self) -> int:
@@ -146,19 +149,19 @@ class PatternRecord:
 
     def take(self, limit: int) -> list[URLMessage]:
         """Of those that may go on, the first, at most so many; none is left in the end."""
-        taken = self.parked.take(min(self.leaving, limit)) if self.parked is not None else []
+        taken: list[URLMessage] = self.parked.take(min(self.leaving, limit)) if self.parked is not None else []
         self.leaving = self.leaving - len(taken) if taken else 0
         self.native = max(self.native - len(taken), 0)
         self.sifting = self.sifting and self.leaving > 0
         return taken
 
-    def saved(self) -> tuple[int, bytes]:
-        """What its pages were worth, as bytes: msgpack's numbers end at 64 bits."""
-        return self.judged, self._news.to_bytes(self._kept // 8)
+    def saved(self) -> tuple[object, ...]:
+        """Return the fields that a checkpoint saves."""
+        queue = QueueRow.of(self.parked.snapshot()) if self.parked is not None else self.queue
+        return self.text, self.breadth, queue, *msgspec.structs.astuple(self)[3:_SAVED]
 
-    def restore(self, judged: int, news: bytes) -> None:
-        """The inverse of `saved`."""
-        self.judged, self._news, self._kept = judged, int.from_bytes(news), 8 * len(news)
+
+_SAVED = PatternRecord.__struct_fields__.index("parked")
 
 
 class PathRecord(msgspec.Struct, array_like=True, gc=False):
@@ -167,3 +170,18 @@ class PathRecord(msgspec.Struct, array_like=True, gc=False):
     variants: int = 0
     sets: list[int] = []
     """Of parameter names; at most as many as are allowed."""
+
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+
+def entry(table: dict[_K, _V], key: _K, make: Callable[[], _V], most: int) -> _V:
+    """Return an entry of a table that keeps those used last, made where it is missing."""
+    found = table.pop(key, None)
+    if found is None:
+        found = make()
+        if len(table) >= most:
+            del table[next(iter(table))]
+    table[key] = found
+    return found
