@@ -1,4 +1,4 @@
-"""What `larm.kit.disk.bytes_cache` relies on in diskcache, which nobody maintains any more: another version must keep all of
+"""What `larm.kit.disk.block_store` relies on in diskcache, which nobody maintains any more: another version must keep all of
 it."""
 
 from __future__ import annotations
@@ -13,27 +13,22 @@ import diskcache
 import pytest
 
 from larm.errors import StorageError
-from larm.kit.disk.bytes_cache import BytesCache, make_cache
+from larm.kit.disk.block_store import BlockStore, make_cache
 from tests.support.faults import open_files
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> Iterator[BytesCache]:
-    made = opened_cache(tmp_path)
+def cache(tmp_path: Path) -> Iterator[BlockStore]:
+    made = BlockStore(tmp_path)
     yield made
     made.close()
-
-
-def opened_cache(directory: Path) -> BytesCache:
-    make_cache(directory)
-    return BytesCache(directory)
 
 
 def opened(directory: Path) -> sqlite3.Connection:
     return sqlite3.connect(directory / "cache.db")
 
 
-def test_the_database_and_its_table(cache: BytesCache, tmp_path: Path) -> None:
+def test_the_database_and_its_table(cache: BlockStore, tmp_path: Path) -> None:
     """Our statements name these columns, and need key and raw to be unique together."""
     assert diskcache.core.DBNAME == "cache.db"
     with closing(opened(tmp_path)) as database:
@@ -67,12 +62,12 @@ def test_nothing_of_diskcache_stays_open(tmp_path: Path, monkeypatch: pytest.Mon
     assert open_files(tmp_path) == []
     theirs = len(made)
     assert theirs > 0
-    cache = BytesCache(tmp_path)
-    cache.write([("a", b"1")], [])
-    cache.put_many([("b", b"2")])
-    assert cache.keys("") == ["a", "b"]
+    cache = BlockStore(tmp_path)
+    cache.transaction({"a": b"1"})
+    cache.put_many({"b": b"2"})
+    assert cache.keys() == ["a", "b"]
     cache.close()
-    assert made[theirs:] == [False], "for any thread"
+    assert made[2 * theirs :] == [False, False], "for any thread"
 
 
 def test_nothing_is_pickled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,26 +79,27 @@ def test_nothing_is_pickled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(diskcache.core, "pickle", Forbidden())
     for number in range(2):
-        cache = opened_cache(tmp_path)
-        cache.write([(f"{number}", b"x" * 100_000)], [])
-        assert cache.keys("") == ["0", "1"][: number + 1]
+        cache = BlockStore(tmp_path)
+        cache.transaction({f"{number}": b"x" * 100_000})
+        assert cache.keys() == ["0", "1"][: number + 1]
         cache.close()
     with diskcache.Cache(str(tmp_path / "other")) as plain, pytest.raises(AssertionError, match="pickle"):
         plain.set("a", {"not": "plain"})  # or this test would show nothing
 
 
-def test_the_settings_are_those_that_we_gave(cache: BytesCache, tmp_path: Path) -> None:
+def test_the_settings_are_those_that_we_gave(cache: BlockStore, tmp_path: Path) -> None:
     with closing(opened(tmp_path)) as database:
         kept = dict(database.execute("SELECT key, value FROM Settings"))
     assert (kept["eviction_policy"], kept["cull_limit"], kept["size_limit"]) == ("none", 0, 2**62)
     asked = ("journal_mode", "synchronous", "cache_size", "mmap_size", "wal_autocheckpoint")
-    assert [cache.database.row(f"PRAGMA {name}")[0] for name in asked] == ["wal", 1, 2_000, 0, 4_000]
+    found = cache.ask(lambda database: [database.row(f"PRAGMA {name}")[0] for name in asked])
+    assert found == ["wal", 1, 2_000, 0, 4_000]
 
 
-def test_nothing_is_evicted_and_no_file_is_written(cache: BytesCache, tmp_path: Path) -> None:
-    cache.put_many((f"{number:04d}", b"x" * 40_000) for number in range(200))
-    cache.write([("one more", b"x" * 1_000_000)], [])
-    assert len(cache.keys("")) == 201
+def test_nothing_is_evicted_and_no_file_is_written(cache: BlockStore, tmp_path: Path) -> None:
+    cache.put_many({f"{number:04d}": b"x" * 40_000 for number in range(200)})
+    cache.transaction({"one more": b"x" * 1_000_000})
+    assert len(cache.keys()) == 201
     assert {path.name for path in tmp_path.rglob("*")} <= {"cache.db", "cache.db-wal", "cache.db-shm"}
 
 

@@ -142,7 +142,7 @@ class PageBook:
 
     def _restored(self, old: TableRow, later: TableRow) -> TableRow:
         row, lost = decode_row(old.data, self._path), decode_row(later.data, self._path)
-        if (row.known, row.fetched) == (lost.known, lost.fetched):
+        if row.known == lost.known:
             return old
         return old._replace(data=encode_row(msgspec.structs.replace(row, known=UNKNOWN)))
 
