@@ -1,7 +1,7 @@
-"""StoreLog: what the log storage has written, read again (LARM-95). Used by ``larm cat``, by tools and by tests.
+"""StoreLog: reads what the log storage has written (LARM-95), and `Bodies` the pages in its page files.
 
-Works while a crawl is writing: a last line without its end is not there yet. No state but the paths, and what
-`larm.store.bodies` knows; fit for any thread. `lines_of` and `entries_of` are for who writes the logs anew.
+Used by ``larm cat``, by tools and by tests; `lines_of` and `entries_of` by those who write the logs again. Works while a crawl
+writes: a last line without its end is left out. Any thread; `Bodies` only keeps the last frame that it read.
 """
 
 import os
@@ -13,9 +13,45 @@ from larm.errors import StorageError, UsageError
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import is_there
 from larm.kit.logs.columns import clean
-from larm.store.bodies import Bodies
+from larm.store.body_frames import read_frame
 from larm.store.log import STORE_LOG
+from larm.store.page_file import PLAIN, page_file
 from larm.store.store_log import StoreEntry, parse_entry
+
+
+class Bodies:
+    """Those of the folder ``logs``."""
+
+    def __init__(self, logs: Path) -> None:
+        # constant after construction
+        self._logs = logs
+        # replaced as a whole
+        self._last: tuple[Path, int, bytes] | None = None
+
+    def read(self, entry: StoreEntry) -> bytes:
+        """The stored bytes of a page; empty where none were stored. Raises StorageError."""
+        if not entry.file:
+            return b""
+        path = page_file(self._logs, entry.file, packed=entry.place != PLAIN)
+        with disk_failures(path):
+            if entry.place == PLAIN:
+                with path.open("rb") as file:
+                    file.seek(entry.offset)
+                    body = file.read(entry.size)
+            else:
+                body = self._frame(path, entry.offset)[entry.place : entry.place + entry.size]
+        if len(body) < entry.size:
+            raise StorageError(f"{path}: ends before the page {entry.url} does: it was cut; restore it, or crawl again")
+        return body
+
+    def _frame(self, path: Path, offset: int) -> bytes:
+        """Pages that were stored one after the other are mostly read so, too."""
+        last = self._last
+        if last is None or last[:2] != (path, offset):
+            with path.open("rb") as file:
+                last = self._last = path, offset, read_frame(file, offset, path)[0]
+        return last[2]
+
 
 _BLOCK = 8_000_000  # bytes searched at a time
 

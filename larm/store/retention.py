@@ -22,10 +22,9 @@ from larm.config import Keep
 from larm.config import LogStorage as Settings
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import sync_directory
-from larm.store.bodies import Bodies
 from larm.store.log import LINKS_LOG, NEW, STORE_LOG, Day, Position, put_in_place
 from larm.store.page_file import PageFiles, found_file, page_file
-from larm.store.reader import entries_of, lines_of
+from larm.store.reader import Bodies, entries_of, lines_of
 from larm.store.store_log import format_entry
 
 DAY = 86_400

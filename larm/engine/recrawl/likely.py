@@ -8,9 +8,8 @@ detection using sampling, 2002). What a sitemap claims counts by how often such 
 
 import math
 
-from larm.store.pages.freshness import date
-from larm.store.pages.page_row import PageRow
-from larm.store.pages.past import Past
+from larm.store.pages.page_book import date
+from larm.store.pages.page_row import PageRow, Past
 
 _WEIGHT = 1.0
 """Changes for which the rate of a larger group counts beside those of a smaller one."""

@@ -160,7 +160,11 @@ _WORD, _DIGIT = re.compile(r"[^\W\d_]"), re.compile("[0-9]")
 
 
 class Choices(msgspec.Struct, array_like=True, eq=False):
-    """The choices of one host."""
+    """Parameters of one host that say which view of a thing is wanted, such as ``action=edit``.
+
+    Many sites have one path for everything. Of ``/wiki?action`` the pages may be new and their histories not. A choice has few
+    values, and these are words; a parameter counts as one until it has had too many values.
+    """
 
     values: dict[str, list[int]] = {}
     """By name: 16 bits for each value; one more than are allowed if it is no choice."""

@@ -5,8 +5,10 @@ no page, only how to ask for it again: address, validators, digest. A page that 
 as forgotten only after a `Visit.gone`, which is decided at the end of a revisit (`larm.engine.recrawl.revisit`).
 """
 
+import re
 from collections.abc import Container, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,10 +24,13 @@ from larm.model.message import REDIRECT, UNKNOWN, Known, as_whole, tag_of
 from larm.model.url import Url
 from larm.seams import Clock
 from larm.store.pages.failing import Failing, kind_of
-from larm.store.pages.freshness import current_until
-from larm.store.pages.page_row import Answer, PageRow, decode_row, encode_row, part_of
-from larm.store.pages.past import Past, claim
+from larm.store.pages.page_row import Answer, PageRow, Past, claim, decode_row, encode_row, part_of
 
+_MAX_AGE = re.compile(r"""(?:^|,)\s*max-age\s*=\s*"?([0-9]+)""", re.IGNORECASE)
+_NEVER = re.compile(r"(?:^|,)\s*no-(?:store|cache)\s*(?:,|$)", re.IGNORECASE)
+"""Not ``no-cache="a-field"``, which speaks of that field."""
+_FURTHEST = 2**31
+"""Seconds; more than that means as much (RFC 9111 1.2.2)."""
 _LONGEST = 500  # characters of a validator that are kept with each page; real ones have 40
 GONE = frozenset({301, 308, 404, 410})
 """Answers that say that the page is no longer there; any other failure may pass."""
@@ -236,3 +241,33 @@ def _asked(document: Document) -> str:
         until = f"unavailable_after: {datetime.fromtimestamp(min(max(document.until, 0), _LAST), UTC).isoformat()}"
     snippet = "" if document.snippet is None else f"max-snippet: {document.snippet}"
     return ", ".join(filter(None, ("" if document.follow else "nofollow", snippet, until)))
+
+
+def current_until(headers: Mapping[str, str], now: int) -> int:
+    """Return until when a page is current, as its server says (RFC 9111 4.2), in seconds since 1970.
+
+    0: it says nothing, or that the page must be requested each time. Names of headers are in lower case.
+    """
+    control = headers.get("cache-control", "")
+    if _NEVER.search(control):
+        return 0
+    found, expires = _MAX_AGE.search(control), headers.get("expires", "")
+    if not (found or expires):
+        return 0
+    made = date(headers.get("date", "")) or now
+    lifetime = int(found[1][:12]) if found else int((date(expires) or made) - made)
+    age = headers.get("age", "")
+    old = max(int(age[:12]) if age.isascii() and age.isdigit() else 0, int(now - made), 0)  # a cache may have kept it
+    seconds = min(lifetime, _FURTHEST) - old
+    return now + seconds if seconds > 0 else 0
+
+
+@lru_cache(maxsize=1_000)
+def date(text: str) -> float:
+    """Of a header, in seconds since 1970; 0 where it is none, as in ``Expires: 0``."""
+    import email.utils  # 2 ms of the start, for what is seldom seen
+
+    try:
+        return email.utils.parsedate_to_datetime(text).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        return 0.0

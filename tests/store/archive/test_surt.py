@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larm.model.url import BadUrl, URLNormalizer
-from larm.store.archive.surt import surt
+from larm.store.archive.cdxj import surt
 
 ODD = [
     "http://www.Example.com:80/A/B/?b=2&a=1",

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from larm.store.pages.freshness import current_until
+from larm.store.pages.page_book import current_until
 
 NOW = 1_800_000_000
 DATE = "Fri, 15 Jan 2027 08:00:00 GMT"  # is NOW

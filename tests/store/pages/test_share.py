@@ -14,9 +14,8 @@ from larm.model.document import Document, Visit
 from larm.model.message import UNKNOWN, URLMessage
 from larm.model.url import URLNormalizer
 from larm.store.pages.page_book import PageBook
-from larm.store.pages.page_row import PageRow
+from larm.store.pages.page_row import PageRow, Past, claim
 from larm.store.pages.page_rows import page_rows
-from larm.store.pages.past import Past, claim
 from larm.testing.clock import FakeClock
 from tests.store import stored_pages as pages
 
