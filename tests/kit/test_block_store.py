@@ -135,8 +135,8 @@ def test_retired_keys_are_handed_over_once_and_stay_readable(store: BlockStore) 
 
 def test_a_failed_transaction_changes_nothing_and_the_store_goes_on(store: BlockStore) -> None:
     store.put("a", b"1")
-    (pages,) = store._cache.database.row("PRAGMA page_count")
-    store._cache.database.write(f"PRAGMA max_page_count = {pages + 10}")
+    (pages,) = store._writer.row("PRAGMA page_count")
+    store._writer.write(f"PRAGMA max_page_count = {pages + 10}")
     with pytest.raises(StorageError, match=r"cachingqueue/cache.db: database or disk is full: the disk is full; make room"):
         store.transaction({"b": b"2", "large": bytes(1_000_000)}, ["a"])
     assert store.get("a") == b"1"
@@ -145,11 +145,11 @@ def test_a_failed_transaction_changes_nothing_and_the_store_goes_on(store: Block
         store.put("large", bytes(1_000_000))
     store.transaction({"b": b"2"}, ["a"])
     assert store.keys() == ["b"]
-    assert store._cache.database.row("PRAGMA synchronous") == (1,)
+    assert store._writer.row("PRAGMA synchronous") == (1,)
 
 
 def test_a_read_only_database_fails_at_once(store: BlockStore) -> None:
-    store._cache.database.write("PRAGMA query_only = 1")
+    store._writer.write("PRAGMA query_only = 1")
     with pytest.raises(StorageError, match="it can't be opened or written"):
         store.put("a", b"")
 

@@ -216,14 +216,14 @@ def test_the_front_may_grow_while_a_block_is_read(store: BlockStore, spilling: b
 def test_what_could_not_be_written_stays_in_memory(tmp_path: Path) -> None:
     store = BlockStore(tmp_path / "q")
     queue = CachingQueue("q", 2, store, lambda items: bytes(200_000) + encode(items), lambda block: decode(block[200_000:]))
-    (pages,) = store._cache.database.row("PRAGMA page_count")
-    store._cache.database.write(f"PRAGMA max_page_count = {pages + 5}")
+    (pages,) = store._writer.row("PRAGMA page_count")
+    store._writer.write(f"PRAGMA max_page_count = {pages + 5}")
     with pytest.raises(StorageError, match="disk is full"):
         queue.put_many(range(7))
     assert len(queue) == 7
     with pytest.raises(StorageError, match="disk is full"):
         queue.snapshot()
-    store._cache.database.write("PRAGMA max_page_count = 100000")
+    store._writer.write("PRAGMA max_page_count = 100000")
     state = queue.snapshot()
     assert store.keys() == queue.keys() == ["q_1.cqb", "q_2.cqb"]
     assert drain(queue) == list(range(7))
