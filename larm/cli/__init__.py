@@ -15,10 +15,9 @@ from contextlib import suppress
 import click
 
 from larm import __version__
-from larm.cli.call import Call
 from larm.cli.options import CONTEXT, Commands, Program, users_file
 from larm.cli.signals import INTERRUPTED
-from larm.cli.terminal import complain
+from larm.cli.terminal import Call, complain
 from larm.config import CONFIG_FILE
 from larm.errors import ConfigError, LarmError
 

@@ -1,16 +1,19 @@
-"""``larm check`` and ``larm version``."""
+"""``larm check`` and ``larm init``: the configuration of a crawl."""
 
 import json
 from collections.abc import Iterator
+from importlib import resources
 from pathlib import Path
 
 import click
 import msgspec
 
 from larm.cli.options import LarmCommand, config_options, directory_option, effective
+from larm.cli.terminal import say
 from larm.config import CONFIG_FILE, Config
 from larm.errors import Mistakes, UsageError
 from larm.kit.counted import counted
+from larm.kit.disk.disk_failure import disk_failure
 
 
 @click.command(cls=LarmCommand)
@@ -72,3 +75,38 @@ def differences(section: msgspec.Struct, path: str = "") -> Iterator[tuple[str, 
             yield from differences(value, f"{path}{field.name}.")
         elif value != (field.default_factory() if field.default_factory is not msgspec.NODEFAULT else default):
             yield path + field.name, value
+
+
+@click.command(cls=LarmCommand)
+@directory_option
+def init(*, directory: Path) -> None:
+    """Write DIR/config.yaml, all settings commented out.
+
+    Each stands there with its default and what it does. Take the # away from what you change.
+    """
+    path = directory / CONFIG_FILE
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(commented_out(resources.files("larm").joinpath(CONFIG_FILE).read_text(encoding="utf-8")))
+    except FileExistsError as error:
+        raise UsageError(f"{path} is there already; remove it first, or name another directory by --dir") from error
+    except OSError as error:
+        raise disk_failure(path, error) from error
+    say(f"{path} has all settings, commented out; 'larm check' says whether what you make of them is valid")
+
+
+def commented_out(text: str) -> str:
+    """The lines of config.yaml with a # before each setting; sections stay, so that taking a # away is enough."""
+    lines = text.splitlines()
+    following = [*lines[1:], ""]
+    return "".join(f"{_line(line, after)}\n" for line, after in zip(lines, following, strict=True))
+
+
+def _line(line: str, after: str) -> str:
+    setting = line.lstrip()
+    indent, deeper = len(line) - len(setting), len(after) - len(after.lstrip())
+    is_section = deeper > indent and not after.lstrip().startswith(("-", "#"))
+    if not setting or setting.startswith("#") or is_section:
+        return line
+    return f"{line[:indent]}# {setting}"

@@ -41,7 +41,7 @@ def status(*, host: str, directory: Path) -> None:
     for agent in table.agents:
         click.echo(_line(agent, me=agent.name == table.me))
     if table.totals is not None:
-        from larm.ops.cluster_line import cluster_line
+        from larm.ops.outcome import cluster_line
 
         click.echo(cluster_line(table.totals))
         if table.totals.holds:

@@ -11,11 +11,10 @@ import click
 import msgspec
 
 from larm.building.start_urls import may_be_start, read_starts, with_starts
-from larm.cli.call import Call, with_call
 from larm.cli.elsewhere import CRAWL
 from larm.cli.options import LarmCommand, config_options, directory_option, effective
 from larm.cli.running import run
-from larm.cli.terminal import complain, is_terminal, say
+from larm.cli.terminal import Call, complain, is_terminal, say, with_call
 from larm.errors import ConfigError, StorageError, UsageError
 from larm.model.url import BadUrl
 

@@ -9,10 +9,9 @@ import click
 import msgspec
 
 from larm.building.start_urls import read_starts
-from larm.cli.call import Call, with_call
 from larm.cli.ctl_lines import fetch_lines, host_lines, log_lines, report_line, report_rows, topic_rows
 from larm.cli.options import CONTEXT, Function, LarmGroup, directory_option
-from larm.cli.terminal import as_json, complain, shown
+from larm.cli.terminal import Call, as_json, complain, shown, with_call
 from larm.engine.orders import Add, AnyOrder, Block, Done, Pause, Reopen, Resume, Set, Unblock
 from larm.errors import UsageError
 from larm.model.url import URLNormalizer

@@ -10,8 +10,8 @@ from larm.cli.terminal import shown
 from larm.engine.figures.rates import duration, size
 from larm.kit.counted import counted
 from larm.kit.printable import harmless, printable
-from larm.ops.cluster_line import cluster_line
 from larm.ops.display import details
+from larm.ops.outcome import cluster_line
 
 if TYPE_CHECKING:
     from larm.ops.control.requests import Fetches, HostTable, Lines, Report

@@ -13,10 +13,9 @@ from types import FrameType
 
 import click
 
-from larm.cli.call import Call, with_call
 from larm.cli.options import LarmCommand, directory_option
 from larm.cli.signals import INTERRUPTED
-from larm.cli.terminal import say
+from larm.cli.terminal import Call, say, with_call
 from larm.errors import LarmError, UsageError
 
 DIRECTORY = Path("larm-demo")

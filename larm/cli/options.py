@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from larm.cli.call import Call
 from larm.cli.elsewhere import COMMANDS
+from larm.cli.terminal import Call
 from larm.config import CONFIG_FILE, Config, load, own_modules
 from larm.errors import UsageError
 from larm.kit.disk.files import is_there
@@ -88,7 +88,13 @@ _GROUPS = {
     "About larm": ("help", "version"),
 }
 """All commands, as ``larm --help`` shows them."""
-_MODULES = {name: name for names in _GROUPS.values() for name in names} | {"cat": "lookup", "why": "lookup", "help": "manual"}
+_MODULES = {name: name for names in _GROUPS.values() for name in names} | {
+    **dict.fromkeys(("cat", "why"), "lookup"),
+    **dict.fromkeys(("forget", "backup", "reindex", "starts"), "care"),
+    "report": "stats",
+    "init": "check",
+    "help": "manual",
+}
 """Of each command the module in ``larm.cli``."""
 
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from larm.cli.terminal import has_colours, is_terminal
-from larm.cli.wrap import columns, wrapped
+from larm.cli.terminal import columns, has_colours, is_terminal, wrapped
 from larm.index.meta_words import MIME_NAMES
 from larm.index.search.answer import moment
 from larm.kit.printable import printable

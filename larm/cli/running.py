@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from larm.cli.call import here
 from larm.cli.signals import INTERRUPTED, stopping_by_signal
-from larm.cli.terminal import complain, say
+from larm.cli.terminal import complain, here, say
 from larm.errors import StorageError
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""``larm stats``: the numbers of a directory's crawl, running or not, from the file that its reporter writes every tick."""
+"""``larm stats`` and ``larm report``: the numbers of a directory's crawl, running or not, as lines and as a page of HTML."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from larm.cli.call import Call, with_call
-from larm.cli.options import LarmCommand, directory_option
-from larm.cli.terminal import as_json, shown
+from larm.cli.options import LarmCommand, directory_option, existing
+from larm.cli.terminal import Call, as_json, shown, with_call
 from larm.errors import StorageError, UsageError
 from larm.kit.counted import counted
 
@@ -78,8 +77,7 @@ def rows(saved: SavedFigures, wall: float, *, held: bool, verbose: bool) -> list
 
     ``held``: a process has the directory's lock, without which no crawl runs."""
     from larm.engine.figures.rates import duration, size
-    from larm.ops.cluster_line import cluster_line
-    from larm.ops.outcome import errors_of, how
+    from larm.ops.outcome import cluster_line, errors_of, how
 
     now = saved.figures
     age = wall - saved.written if saved.written else 0.0
@@ -153,3 +151,28 @@ def graph_rows(directory: Path, *, verbose: bool) -> list[tuple[str, object]]:
     except StorageError as error:
         return [("link graph", error)]
     return [("link graph", known), ("links", links), *missing, *best]
+
+
+@click.command(cls=LarmCommand)
+@click.argument("where", required=False, metavar="[DIR]", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--changes", is_flag=True, help="In its place lines of text: what the last run found new, changed or gone.")
+@directory_option
+def report(*, where: Path | None, changes: bool, directory: Path) -> None:
+    """One page of HTML about the crawl, on stdout.
+
+    Such as: larm report DIR > report.html. Curves over time; what the last run changed; sites, answers, errors by cause,
+    types, sizes, depth, languages, what was slowest and largest.
+    """
+    from larm.kit.printable import harmless
+
+    found = existing(where or directory)
+    if changes:
+        from larm.ops.report import changes_of
+
+        for change in changes_of(found):
+            click.echo(harmless(f"{change.what}\t{change.url}"))
+        return
+    from larm.ops.report import report_of
+    from larm.web.report_page import page
+
+    click.echo(harmless(page(report_of(found))))

@@ -1,15 +1,67 @@
-"""What goes to the terminal: one-line messages, JSON, and what a stream can show. Used by all commands."""
+"""What goes to the terminal: one-line messages, JSON, lines that fit, and what a stream can show. Used by all commands.
+
+Lines fit by columns, not characters. Chinese and Japanese characters take two columns and may be parted anywhere; other text is
+parted at spaces.
+"""
 
 import json
 import os
+import re
 import sys
+import unicodedata
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from shlex import quote
 from typing import TextIO
 
 import click
 
-from larm.cli.call import here
-from larm.cli.wrap import columns, wrapped
 from larm.kit.printable import escaped, harmless, printable
+
+CONFIGURED = ("crawl", "search", "why", "check", "links", "export", "forget", "reindex", "warc export")
+"""Commands that have ``--dir`` and ``--config``."""
+PLACED = (
+    *("stats", "cat", "report", "init", "ctl [a-z]+", "starts", "backup"),
+    "cluster (?:leave|pause|resume|status|stop)",
+)
+"""Those that have ``--dir`` alone."""
+_COMMAND = re.compile(
+    rf"('(?:[^'\n]*\| )?larm (?:(?P<configured>{'|'.join(CONFIGURED)})|{'|'.join(PLACED)}))(?=[ '])(?! --dir| -\?)"
+)
+_LOGS = re.compile(r"(?<![\w./-])logs/(?=\w)")
+
+
+class Call:
+    """What the last door needs to know when a command fails."""
+
+    def __init__(self) -> None:
+        self.directory: Path | None = Path()
+        """The crawl's; None: of several."""
+        self.config: Path | None = None
+        """The file that ``--config`` names."""
+        self.verbose = False
+
+    def here(self, text: str) -> str:
+        """Commands that need them get ``--dir`` and ``--config``; paths of logs are as from here."""
+        if self.directory == Path() and self.config is None:
+            return text
+        where = "DIR" if self.directory is None else quote(str(self.directory))
+        config = "" if self.config is None else f" --config {quote(str(self.config))}"
+        directory = "" if self.directory == Path() else f" --dir {where}"
+        said = _COMMAND.sub(lambda found: found[1] + directory + (config if found["configured"] else ""), text)
+        return _LOGS.sub(lambda _: f"{where}/logs/", said) if directory else said
+
+
+with_call = click.make_pass_decorator(Call, ensure=True)
+"""The command wants to know of ``-v``."""
+
+
+def here(text: str) -> str:
+    """As `Call.here` of the command that runs."""
+    context = click.get_current_context(silent=True)
+    call = context.find_object(Call) if context is not None else None
+    return text if call is None else call.here(text)
+
 
 _HEAD = "larm: "
 
@@ -61,3 +113,75 @@ def has_colours(stream: TextIO | None) -> bool:
 def as_json(value: object) -> str:
     """JSON for people and programs: readable in any script, without a raw control character (C1 included)."""
     return escaped(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+Piece = tuple[str, bool]
+"""Text, and whether it is marked."""
+
+_ATOM = re.compile(r"\s+|\S")
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal the text takes."""
+    if text.isascii():
+        return len(text)
+    return sum(_width(letter) for letter in text)
+
+
+def _width(letter: str) -> int:
+    if unicodedata.combining(letter) or unicodedata.category(letter) in {"Mn", "Me", "Cf"}:
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+
+
+def wrapped(pieces: Iterable[Piece], width: int) -> Iterator[list[Piece]]:
+    """Lines of at most ``width`` columns; a word that is longer stands alone on its line."""
+    line: list[Piece] = []
+    used = 0
+    for atom in _atoms(pieces):
+        text = "".join(part for part, _ in atom)
+        size = columns(text)
+        if text.isspace():
+            if used:
+                line += atom
+                used += size
+            continue
+        if used and used + size > width:
+            yield _joined(line)
+            line, used = [], 0
+        line += atom
+        used += size
+    if line:
+        yield _joined(line)
+
+
+def _atoms(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
+    """What must not be parted: words (of which only a part may be marked), spaces, wide characters."""
+    word: list[Piece] = []
+    for text, marked in pieces:
+        for match in _ATOM.finditer(text):
+            atom = match[0]
+            if atom.isspace() or (not atom.isascii() and _width(atom[0]) == 2):
+                if word:
+                    yield word
+                    word = []
+                yield [(atom, marked)]
+            else:
+                word.append((atom, marked))
+    if word:
+        yield word
+
+
+def _joined(line: Iterable[Piece]) -> list[Piece]:
+    """Neighbours of one kind as one piece, without spaces at the end."""
+    found: list[Piece] = []
+    for text, marked in line:
+        if found and found[-1][1] == marked:
+            found[-1] = (found[-1][0] + text, marked)
+        else:
+            found.append((text, marked))
+    while found and not found[-1][0].rstrip():
+        found.pop()
+    if found:
+        found[-1] = (found[-1][0].rstrip(), found[-1][1])
+    return found

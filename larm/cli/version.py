@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from larm import __version__
-from larm.cli.call import Call, with_call
 from larm.cli.options import LarmCommand
+from larm.cli.terminal import Call, with_call
 
 _EXTRA = re.compile(r"""extra == ['"]([^'"]+)['"]""")
 _TESTS = "test"

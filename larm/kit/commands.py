@@ -4,5 +4,5 @@ import shlex
 
 
 def command(*words: str) -> str:
-    """``'larm WORDS'``, its words quoted for a shell; `larm.cli.call` adds where the crawl is."""
+    """``'larm WORDS'``, its words quoted for a shell; `larm.cli.terminal` adds where the crawl is."""
     return f"'{shlex.join(('larm', *words))}'"

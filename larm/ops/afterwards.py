@@ -1,4 +1,4 @@
-"""What is asked of a directory after a crawl, or beside it: `larm why`, `larm reindex`. Built of the crawl's own parts.
+"""What became of a URL, for ``larm why``: looked up in a directory, after a crawl or beside it. Built of the crawl's own parts.
 
 Called by the command line, on the main thread.
 """
@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from larm.building.named_parts import filters, own_filters, trap_rules_of
-from larm.building.readers import Processors, memory_budget, normalizer_of
+from larm.building.readers import normalizer_of
 from larm.building.scoping import as_before, current_scope, scope_of, start_type
 from larm.building.start_folders import called, file_rules
 from larm.cluster.roster import agent_of, place_of, read_roster
 from larm.config import Config
-from larm.crawldir.marker import permit
 from larm.crawldir.state import (
     ALIASES,
     GRAPH,
@@ -41,15 +40,13 @@ from larm.frontier.robots.desk import RobotsDesk
 from larm.frontier.traps.desk import TrapDesk
 from larm.frontier.turns import Turns
 from larm.graph.reader import open_graph
-from larm.index.duplicates.lookup import Kin, Leads, kin_of
+from larm.index.duplicates.lookup import Kin, kin_of
 from larm.index.previous import is_indexed
 from larm.index.schema import index_exists
 from larm.kit.clock import SystemClock
 from larm.kit.commands import command
-from larm.kit.counters import Counters
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import is_there
-from larm.kit.disk.lock import DirectoryLock
 from larm.kit.logs.log_file import blocks
 from larm.kit.threads.tally import Tally
 from larm.model.credentials import without_credentials
@@ -58,51 +55,18 @@ from larm.model.forgotten import ForgottenPages
 from larm.model.message import FRAME, ORDINARY, REDIRECT, SITEMAP
 from larm.model.restriction import reasons
 from larm.model.url import BadUrl, Url, URLNormalizer
-from larm.ops.explain import explain, robots_troubles, waits_of
+from larm.ops.explain import end_of, explain, robots_troubles, waits_of
 from larm.ops.forgetting import undoing
-from larm.ops.redirects import end_of
-from larm.ops.reindex import Reindexed, reindex
 from larm.ops.verdict import Facts, verdict
 from larm.seams import Filter
 from larm.store.log import LINKS_LOG
 from larm.store.pages.page_row import Answer, PageRow
 from larm.store.pages.page_rows import page_row, page_rows
-from larm.store.pending import read_pending
-from larm.store.reader import StoreLog
 
 _ALL_PAGES = "'larm crawl -s storage.index.merge_duplicates=false' gives it one"
 _ALL_RESULTS = "'larm search --alike' shows both"
 _LINKS = 5
 """Pages with a link that are named; a search has the others."""
-
-
-def reindex_pages(settings: Config, directory: Path) -> Reindexed:
-    """A new index for `larm reindex`, of the pages up to the last checkpoint. Raises UsageError, ConfigError, StorageError."""
-    with closing_all() as undo:
-        permit(directory)
-        undo.append(DirectoryLock(directory).close)
-        header = open_state(directory, undo).header if (directory / QUEUES).is_dir() else None
-        noted = header.storages if header else {}
-        position, index = noted.get("log", {}).get("store"), noted.get("index", {})
-        generation = index.get("generation")
-        normalizer = normalizer_of(settings, directory, header.start_urls if header else settings.crawl.start)
-        process = Processors(settings, normalizer, Counters(), SystemClock(), text=True, memory=memory_budget(settings))
-        undo.append(process.close)
-        log = StoreLog(directory, position)
-        indexed, aliases = None, index.get("aliases")
-        if aliases and (directory / QUEUES / ALIASES).exists():
-            indexed = Leads(directory / QUEUES / ALIASES, aliases["generation"])
-            undo.append(indexed.close)
-        return reindex(
-            directory,
-            log,
-            settings.storage.index,
-            process.process,
-            normalizer.parse,
-            generation=generation,
-            waits=read_pending(directory / QUEUES, generation or 0, index.get("pending", 0)),
-            indexed=indexed,
-        )
 
 
 class Explained(NamedTuple):

@@ -4,7 +4,7 @@ Reads the last checkpoint of a crawl's directory and its logs; a crawl may be ru
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from larm.kit.logs.log_file import blocks, with_parts
 from larm.model.file_url import FILES
 from larm.model.url import Url
 from larm.ops.verdict import Waits
-from larm.store.pages.page_row import PageRow
+from larm.store.pages.page_row import Answer, PageRow
 from larm.store.reader import StoreLog
 
 _DAY = 86_400
@@ -126,3 +126,17 @@ def _apart(line: bytes, asked: int) -> int:
         return _DAY
     apart = abs(hours * 3600 + minutes * 60 + seconds - (then.hour * 3600 + then.minute * 60 + then.second))
     return min(apart, _DAY - apart)
+
+
+def end_of(answer: Answer, answer_at: Callable[[str], Answer | None]) -> tuple[Answer | None, str]:
+    """What was answered where the redirects end, None: nothing is known; and its address, empty: ``answer`` is no redirect.
+
+    An answer that moved on ends nowhere: a circle. ``answer_at``: that of an address, in access form.
+    """
+    address, passed = "", set[str]()
+    found: Answer | None = answer
+    while found is not None and found.moved and not found.why and found.moved not in passed:
+        address = found.moved
+        passed.add(address)
+        found = answer_at(address)
+    return found, address

@@ -28,9 +28,8 @@ from larm.kit.disk.files import is_there
 from larm.model.forgotten import ForgottenPages
 from larm.model.message import START, URLMessage
 from larm.model.url import BadUrl, Url
-from larm.ops.explain import NOT_READ, robots_troubles, waits_at
+from larm.ops.explain import NOT_READ, end_of, robots_troubles, waits_at
 from larm.ops.fragment_check import FragmentCheck
-from larm.ops.redirects import end_of
 from larm.ops.stored_pages import StoredPage, StoredPages
 from larm.ops.verdict import Waits
 from larm.parse.fragments import HTML

@@ -26,11 +26,7 @@ from larm.store.pipeline import StorageLine
 
 def _observers_of(built: Built) -> Observers:
     ground, frontier, lines, checkpointer, steering, recent, names, node = built
-    cluster: Cluster | None = None
-    if node is not None:
-        from larm.ops.agents import cluster_of  # for who has a cluster
-
-        cluster = cluster_of(ground, node)
+    cluster = Cluster(ground, node) if node is not None else None
     settings, shared, logs = ground.settings, ground.shared, ground.logs
     watchdog = Watchdog(
         _watched(ground, frontier, lines, checkpointer),

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from larm.engine.figures.notes import Note, note
-from larm.engine.figures.snapshot import Snapshot
-from larm.ops.cluster_line import cluster_line
+from larm.engine.figures.snapshot import ClusterFigures, Snapshot
 
 _STATUS = "downloader/response_status_count/"
 _FAILED = "downloader/exception_type_count/"
@@ -79,3 +78,14 @@ def _errors(counters: dict[str, int]) -> Iterator[tuple[int, str]]:
             yield count, name[len(_STATUS) :]
         elif count and name.startswith(_FAILED):
             yield count, name[len(_FAILED) :]
+
+
+def cluster_line(now: ClusterFigures) -> str:
+    """Pages, what is left, and the measures of crawls by several (UBI-22)."""
+    heard = "" if now.working == now.agents else f" ({now.working:,} of them heard)"
+    paused = f", {now.paused:,} paused" if now.paused else ""
+    recovered = f", {now.recovered:,} pages not fetched again" if now.recovered else ""
+    return (
+        f"{now.agents:,} agents{heard}{paused}: {now.pages:,} pages, {now.waiting:,} URLs to go; coverage {now.coverage:.1%}, "
+        f"overlap {now.overlap:.2%}, {now.sent_per_page:.2f} URLs sent for each page{recovered}"
+    )

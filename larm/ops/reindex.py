@@ -1,4 +1,4 @@
-"""reindex: a new index from the stored pages, for ``larm reindex``. On the main thread; no crawl may be running.
+"""reindex_pages: a new index from the stored pages, for ``larm reindex``. On the main thread; no crawl may be running.
 
 The pages are those that the old index has: what asked not to be indexed, is gone or is the alias of another page stays out,
 even where only a header said so, which is not stored. What else headers say (language, date, how much may be quoted) is taken
@@ -7,15 +7,18 @@ was. Where the old index was removed, the table of aliases knows which pages it 
 the old one and takes its place at the end.
 """
 
+from __future__ import annotations
+
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
-from larm import config
-from larm.crawldir.state import PAGES, QUEUES
+from larm.config import Config
+from larm.crawldir.marker import permit
+from larm.crawldir.state import ALIASES, QUEUES, Undo, closing_all, open_state
 from larm.errors import UsageError
 from larm.index.duplicates.lookup import Leads
 from larm.index.kept import go_back
@@ -25,16 +28,13 @@ from larm.index.previous import Known, PreviousIndex
 from larm.index.schema import index_exists
 from larm.index.swap import INDEX, OLD, STAGE, swap
 from larm.kit.disk.disk_failure import disk_failure
-from larm.kit.disk.files import is_there
-from larm.model.document import Document, Visit
-from larm.model.message import URLMessage
-from larm.model.outcome import Fetched, Timing
+from larm.kit.disk.lock import DirectoryLock
+from larm.model.document import Visit
 from larm.model.restriction import UNKNOWN
 from larm.model.url import BadUrl, Url
+from larm.ops.stored_pages import StoredPage, StoredPages
 from larm.store.index import IndexStorage
-from larm.store.pages.page_rows import PageRows
-from larm.store.pending import Told
-from larm.store.reader import StoreLog
+from larm.store.pending import Told, read_pending
 from larm.store.store_log import StoreEntry
 
 
@@ -61,51 +61,55 @@ class _Moment:
         return 0.0
 
 
-def reindex(
-    directory: Path,
-    log: StoreLog,
-    settings: config.IndexStorage,
-    process: Callable[[URLMessage, Fetched], Document],
-    parse: Callable[[str], Url],
-    *,
-    generation: int | None = None,
-    waits: Sequence[Told] = (),
-    indexed: Leads | None = None,
-) -> Reindexed:
-    """Make the index of ``directory`` anew from the pages of ``log``. Raises UsageError, ConfigError, StorageError.
+def reindex_pages(settings: Config, directory: Path) -> Reindexed:
+    """Make the index anew from the pages up to the last checkpoint. Raises UsageError, ConfigError, StorageError.
 
-    ``generation``: of the old index at the last checkpoint. What came later, the crawl would add again; ``waits``: what it
-    begins with, as the checkpoint has it. ``indexed`` knows its pages, where it may have been removed; None: nobody else does.
+    What came later, the crawl adds again.
     """
+    with closing_all() as undo:
+        permit(directory)
+        undo.append(DirectoryLock(directory).close)
+        header = open_state(directory, undo).header if (directory / QUEUES).is_dir() else None
+        noted = header.storages if header else {}
+        pages = StoredPages(settings, directory, noted.get("log", {}).get("store"))
+        undo.append(pages.close)
+        return _made(settings, directory, pages, _previous(directory, noted.get("index", {}), pages.normalizer.parse, undo))
+
+
+def _previous(directory: Path, noted: Mapping[str, Any], parse: Callable[[str], Url], undo: Undo) -> _Committed | _Removed:
+    """What is known of the old index; ``noted``: its position at the checkpoint. Raises UsageError where nothing is."""
+    generation, aliases = noted.get("generation"), noted.get("aliases")
     old = next((path for path in (directory / INDEX, directory / OLD) if index_exists(path)), None)
     if old is not None:
         if generation is not None:
             go_back(old, generation)
+        waits = read_pending(directory / QUEUES, generation or 0, noted.get("pending", 0))
         told = {each if isinstance(each, str) else each.url.normalised: each for each in waits}
-        previous: _Committed | _Removed = _Committed(PreviousIndex(old), told)
-    elif indexed is not None:
-        previous = _Removed(indexed, parse)
-    else:
-        raise UsageError(f"no index in {directory}: 'larm crawl URL' makes one; --dir names another directory")
-    book = directory / QUEUES / PAGES
-    rows = PageRows(book) if is_there(book) else None
-    moment = _Moment()
-    storage = IndexStorage(directory / STAGE, settings, moment)
+        return _Committed(PreviousIndex(old), told)
+    if aliases and (directory / QUEUES / ALIASES).exists():
+        indexed = Leads(directory / QUEUES / ALIASES, aliases["generation"])
+        undo.append(indexed.close)
+        return _Removed(indexed, parse)
+    raise UsageError(f"no index in {directory}: 'larm crawl URL' makes one; --dir names another directory")
+
+
+def _made(settings: Config, directory: Path, pages: StoredPages, previous: _Committed | _Removed) -> Reindexed:
+    """Fill an index beside the old one, and put it into its place."""
+    moment, stage = _Moment(), directory / STAGE
+    storage = IndexStorage(stage, settings.storage.index, moment)
     try:
-        shutil.rmtree(directory / STAGE, ignore_errors=True)
-        (directory / STAGE).mkdir()
+        shutil.rmtree(stage, ignore_errors=True)
+        stage.mkdir()
         storage.open(None)
-        found = _fill(storage, moment, _Reader(log, process, parse, rows), previous)
+        found = _fill(storage, moment, pages, previous)
         storage.commit()
         storage.close()
         swap(directory)
     except OSError as error:
-        raise disk_failure(directory / STAGE, error) from error
+        raise disk_failure(stage, error) from error
     finally:
         storage.close()
-        if rows is not None:
-            rows.close()
-        shutil.rmtree(directory / STAGE, ignore_errors=True)
+        shutil.rmtree(stage, ignore_errors=True)
     return found
 
 
@@ -142,58 +146,47 @@ class _Removed(NamedTuple):
         return None if group is None else Known(0, "", "", "", 0, None, group)
 
 
-class _Reader(NamedTuple):
-    """Pages as they are stored."""
-
-    log: StoreLog
-    process: Callable[[URLMessage, Fetched], Document]
-    parse: Callable[[str], Url]
-    rows: PageRows | None
-    """They know which pages were cut, and by what."""
-
-    def visit(self, entry: StoreEntry, known: Known) -> Visit | None:
-        """The page of a row, read again; None for an address that this larm does not take."""
-        try:
-            url = self.parse(entry.url)
-        except BadUrl:
-            return None
-        body, headers = self.log.body(entry), {"content-type": entry.mime}
-        if entry.size and not body:
-            document = Document(
-                entry.mime, entry.title, known.text, description=known.description, archive=False, fields=known.own
-            )
-        else:
-            document = self.process(URLMessage(url), Fetched(entry.status, headers, body, Timing()))
-        document = msgspec.structs.replace(
-            document,
-            language=document.language or known.language,
-            modified=document.modified or known.modified,
-            snippet=known.quote if document.snippet is None else document.snippet,
-        )
-        row = self.rows.find(url.fingerprint) if self.rows is not None else None
-        return Visit(
-            url.access,
-            url=url,
-            status=entry.status,
-            headers=headers,
-            body=body,
-            document=document,
-            group=known.group,
-            cuts=row.cuts if row is not None else {},
-            restricted=row.known.restricted if row is not None else UNKNOWN,
-        )
-
-
-def _fill(storage: IndexStorage, moment: _Moment, reader: _Reader, previous: _Committed | _Removed) -> Reindexed:
-    pages = bodiless = left_out = 0
-    for entry in reader.log.latest():
+def _fill(storage: IndexStorage, moment: _Moment, pages: StoredPages, previous: _Committed | _Removed) -> Reindexed:
+    indexed = bodiless = left_out = 0
+    for entry in pages.log.latest():
         known = previous.find(entry.normalised)
-        visit = None if known is None else reader.visit(entry, known)
+        visit = None if known is None else _visit(pages, entry, known)
         if known is None or visit is None:
             left_out += 1
             continue
         moment.now = float(known.fetched)
         storage.store([visit])
-        pages += 1
+        indexed += 1
         bodiless += bool(entry.size and not visit.body)
-    return Reindexed(pages, bodiless, left_out)
+    return Reindexed(indexed, bodiless, left_out)
+
+
+def _visit(pages: StoredPages, entry: StoreEntry, known: Known) -> Visit | None:
+    """The page of a row, read again; None for an address that this larm does not take."""
+    try:
+        url = pages.normalizer.parse(entry.url)
+    except BadUrl:
+        return None
+    row = pages.row(url)
+    page = StoredPage(entry, url, row)
+    body = pages.body(page)
+    document = pages.read(page, body)
+    if entry.size and not body:
+        document = msgspec.structs.replace(document, raw_text=known.text, description=known.description, fields=known.own)
+    document = msgspec.structs.replace(
+        document,
+        language=document.language or known.language,
+        modified=document.modified or known.modified,
+        snippet=known.quote if document.snippet is None else document.snippet,
+    )
+    return Visit(
+        url.access,
+        url=url,
+        status=entry.status,
+        headers={"content-type": entry.mime},
+        body=body,
+        document=document,
+        group=known.group,
+        cuts=row.cuts if row is not None else {},
+        restricted=row.known.restricted if row is not None else UNKNOWN,
+    )

@@ -1,4 +1,4 @@
-"""StoredPages: the pages of a directory as they are now, read again from their stored bytes. For exports and reports.
+"""StoredPages: the pages of a directory as they are now, read again from their stored bytes. For exports and new indexes.
 
 On the main thread; a crawl may be running. Of each page its last version counts, and none that is gone. Pages come in the order
 in which these were stored. Memory does not grow with the pages, but for a crawl that was revisited: by 100 bytes each.
@@ -38,11 +38,12 @@ class StoredPage(NamedTuple):
 class StoredPages:
     """Of one directory; a context. Raises UsageError where nothing was stored, ConfigError, StorageError."""
 
-    def __init__(self, settings: Config, directory: Path) -> None:
+    def __init__(self, settings: Config, directory: Path, position: int | None = None) -> None:
+        """``position``: bytes of store.log that count; None: all of it."""
         # constant after construction
         self.header = last_header(directory)
         """None: there is no checkpoint."""
-        self._log = StoreLog(directory)
+        self.log = StoreLog(directory, position)
         self.normalizer = normalizer_of(settings, directory, self.header.start_urls if self.header else settings.crawl.start)
         self._process = Processors(
             settings, self.normalizer, Counters(), SystemClock(), text=True, memory=memory_budget(settings)
@@ -55,40 +56,47 @@ class StoredPages:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """No more is read."""
         self._process.close()
         if self._rows is not None:
             self._rows.close()
 
     def __iter__(self) -> Iterator[StoredPage]:
-        for entry in self._log.latest() if self._revisited else self._log:
+        for entry in self.log.latest() if self._revisited else self.log:
             try:
                 url = self.normalizer.parse(entry.url)
             except BadUrl:  # the log is damaged, or the rules of hosts are others now
                 continue
-            row = self._row(url)
+            row = self.row(url)
             if row is None or row.stored:
                 yield StoredPage(entry, url, row)
 
     def body(self, page: StoredPage) -> bytes:
         """Its bytes; empty where no copy is kept."""
-        return self._log.body(page.entry)
+        return self.log.body(page.entry)
 
     def robots(self, entry: StoreEntry) -> str | None:
         """Return what a page asks of crawlers, as an X-Robots-Tag says it, as far as is known; None: the page was removed."""
         try:
-            row = self._row(self.normalizer.parse(entry.url))
+            row = self.row(self.normalizer.parse(entry.url))
         except BadUrl:  # the log is damaged, or the rules of hosts are others now
             return ""
         if row is not None and row.forgotten:
             return None
         return "" if row is None else ", ".join(filter(None, ("" if row.index else "noindex", row.asks)))
 
-    def _row(self, url: Url) -> PageRow | None:
+    def row(self, url: Url) -> PageRow | None:
+        """Return what the book of pages has of it; None: nothing, or the book was removed."""
         return None if self._rows is None else self._rows.find(url.fingerprint)
 
-    def read(self, page: StoredPage) -> Document:
-        """What it says. Of HTTP headers only type and date are stored, not the encoding. Where no copy is kept: its title."""
-        entry, body = page.entry, self.body(page)
+    def read(self, page: StoredPage, body: bytes | None = None) -> Document:
+        """What it says. Of HTTP headers only type and date are stored, not the encoding. Where no copy is kept: its title.
+
+        ``body``: its bytes, where they are at hand."""
+        entry, body = page.entry, self.body(page) if body is None else body
         if entry.size and not body:
             return Document(entry.mime, entry.title, archive=False)
         headers = {"content-type": entry.mime, "last-modified": page.row.known.last_modified if page.row else ""}

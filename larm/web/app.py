@@ -18,20 +18,18 @@ from starlette.types import ASGIApp
 from larm.config import Serve
 from larm.errors import LarmError
 from larm.kit.clock import SystemClock
-from larm.web import api, copy_page, crawl_api, monitor_page, search_api, search_page, small, start_page
+from larm.web import api, copy_page, crawl_api, monitor_page, search_api, search_page, small, starting
 from larm.web.access import Access, Kind
 from larm.web.accounting import Accounting, WriteLine
-from larm.web.commands import Notices
 from larm.web.crawls import crawl_of
 from larm.web.directories import Directories
 from larm.web.events import Events
-from larm.web.gatherings import Gatherings
 from larm.web.guard import Guard
 from larm.web.metrics import Metrics
+from larm.web.monitor_page import Notices
 from larm.web.page import MessageError, message
 from larm.web.schedule import PERIOD, Schedule
-from larm.web.search_desk import SearchDesk
-from larm.web.starting import Starting
+from larm.web.search_desk import Gatherings, SearchDesk
 
 if TYPE_CHECKING:
     from larm.peers.yacy.service import Service
@@ -54,9 +52,9 @@ _PAGES: Sequence[tuple[Kind, str, str, Handler]] = (
     (Kind.SHOW, "GET", "/crawls/{name}/hosts", monitor_page.hosts),
     (Kind.SHOW, "GET", "/crawls/{name}/log", monitor_page.log),
     (Kind.CHANGE, "POST", "/crawls/{name}/steer", monitor_page.steer),
-    (Kind.CHANGE, "POST", "/crawls/{name}/start", start_page.go_on),
-    (Kind.CHANGE, "GET", "/start", start_page.form),
-    (Kind.CHANGE, "POST", "/start", start_page.start),
+    (Kind.CHANGE, "POST", "/crawls/{name}/start", starting.go_on),
+    (Kind.CHANGE, "GET", "/start", starting.form),
+    (Kind.CHANGE, "POST", "/start", starting.start),
 )
 _FREE: Sequence[tuple[Kind, str, str, Handler]] = (
     (Kind.SEARCH, "GET", "/opensearch.xml", small.opensearch),
@@ -112,8 +110,8 @@ def application(
         Mount("/static", StaticFiles(packages=[("larm.web", "static")]), name="static"),
     ]
     if peering is not None:
-        from larm.web.peer_page import page_routes
         from larm.web.peer_route import file_routes, peer_routes
+        from larm.web.peering import page_routes
 
         routes += [*peer_routes(peering.door, peering.card), *file_routes(peering)]
         pages += page_routes(peering)
@@ -138,7 +136,7 @@ def application(
     app.state.events = Events()
     app.state.gatherings = Gatherings()
     app.state.notices = Notices()
-    app.state.starting = Starting(directories.root, stop=stop_crawls)
+    app.state.starting = starting.Starting(directories.root, stop=stop_crawls)
 
     app.state.schedule = Schedule(crawl_of, app.state.starting.run, _CRAWLS, SystemClock(), say)
     tasks: list[asyncio.Task[None]] = []

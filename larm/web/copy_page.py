@@ -13,9 +13,8 @@ from starlette.responses import Response
 
 from larm.errors import LarmError, UsageError
 from larm.store.reader import StoreLog
-from larm.web.directories import Served
+from larm.web.directories import Served, directories_of
 from larm.web.page import message, page
-from larm.web.public_view import directories_of
 from larm.web.search_desk import SearchDesk
 
 _SEALED: Mapping[str, str] = {

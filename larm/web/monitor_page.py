@@ -1,6 +1,8 @@
 """The monitor: which crawls there are, how each stands, live, and the buttons that steer it. On the event loop."""
 
-from typing import Any
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
 
 import anyio
 import msgspec
@@ -9,11 +11,12 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from larm.engine.figures.limits import advice
 from larm.engine.limits import CHANGEABLE
+from larm.engine.orders import Add, AnyOrder, Done
 from larm.errors import LarmError
 from larm.ops.control.client import NotRunning
-from larm.ops.control.requests import HostLine, Hosts, HostTable, Lines, Tail
+from larm.ops.control.requests import Checkpoint, Do, HostLine, Hosts, HostTable, Lines, Stop, Tail
+from larm.ops.control.requests import Request as Question
 from larm.web.chart import charts
-from larm.web.commands import BadCommandError, request_of
 from larm.web.crawls import Crawl, Lately, ask, crawl_of, lately, past, rows_of
 from larm.web.directories import Served
 from larm.web.events import MOST, Render
@@ -146,3 +149,49 @@ async def _figures(request: Request, served: Served) -> dict[str, Any]:
         "last": last,
         "charts": drawn,
     }
+
+
+class BadCommandError(Exception):
+    """There is no such command, or something is missing; ``str`` says what."""
+
+
+_ORDERS: Mapping[str, type[AnyOrder]] = {str(each.__struct_config__.tag): each for each in get_args(AnyOrder)}
+"""By their commands, as buttons send them."""
+_OTHERS: Mapping[str, Question[Done]] = {"stop": Stop(), "checkpoint": Checkpoint()}
+
+
+def request_of(command: str, fields: Mapping[str, str]) -> Question[Done]:
+    """Return what a button asks of a running crawl; ``fields``: those of its form. Raises BadCommandError."""
+    if command in _OTHERS:
+        return _OTHERS[command]
+    order = _ORDERS.get(command)
+    if order is None:
+        raise BadCommandError(f"there is no such command; there are {', '.join([*_ORDERS, *_OTHERS])}")
+    given: dict[str, Any] = {each.name: fields.get(each.name, "").strip() for each in msgspec.structs.fields(order)}
+    for each in msgspec.structs.fields(order):
+        if each.required and not given[each.name]:
+            raise BadCommandError(f"{each.name} is missing")
+    return Do(Add(tuple(given["urls"].split())) if order is Add else order(**given))
+
+
+_MOST = 100
+
+
+class Notices:
+    """Each is taken once."""
+
+    def __init__(self) -> None:
+        # only the event loop
+        self._kept: dict[str, Sequence[str]] = {}
+
+    def put(self, sentences: Sequence[str]) -> str:
+        """By what it is taken."""
+        while len(self._kept) >= _MOST:
+            del self._kept[next(iter(self._kept))]
+        key = secrets.token_urlsafe(8)
+        self._kept[key] = sentences
+        return key
+
+    def take(self, key: str) -> Sequence[str]:
+        """Empty for one that is not there, or not any more."""
+        return self._kept.pop(key, ())

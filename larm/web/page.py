@@ -13,7 +13,7 @@ from larm.index.meta_words import MIME_NAMES
 from larm.index.search.answer import moment
 from larm.kit.counted import counted
 from larm.kit.printable import harmless, printable
-from larm.ops.cluster_line import cluster_line
+from larm.ops.outcome import cluster_line
 from larm.web.chart import HEIGHT, WIDTH
 from larm.web.directories import Served
 

@@ -6,16 +6,15 @@ There are such routes only where ``larm serve`` was told to be a peer or a regis
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import quote
 
 import anyio
 import msgspec
 from anyio import to_thread
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
@@ -46,12 +45,9 @@ _SEALED: Mapping[str, str] = {
         "sandbox; default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
     ),
     "cross-origin-resource-policy": "cross-origin",  # a sealed page is nobody's, and wants its own pictures
-    "accept-ranges": "bytes",
 }
 _SHOWN = frozenset(("text/html", "text/plain", "image/png", "image/jpeg", "image/gif", "image/webp", "text/css"))
 """What a browser shows; all else is saved."""
-_RANGE = re.compile(r"bytes=(\d{0,15})-(\d{0,15})")
-_PIECE = 262_144
 
 
 def peer_routes(door: Door, card: Card) -> list[Route]:
@@ -159,76 +155,24 @@ def _file(request: Request, shares: Shares, hidden: Collection[str], name: str, 
             entries = shares.names(name, below, opened)
             links = [(quote(os.fsencode(entry), safe="/"), entry) for entry in entries]
             return _listing(request, f"{name}/{below}", [("../", "the folder above"), *links])
-        pieces = _Pieces(os.dup(opened.descriptor), opened.status.st_size)  # open as long as it takes to send it
-    return _content(request, pieces, below)
+        return _SharedFile(os.fdopen(os.dup(opened.descriptor), "rb"), opened.status, below)
 
 
 def _listing(request: Request, title: str, entries: list[tuple[str, str]]) -> Response:
     return page(request, "files.html", title=title, entries=entries)
 
 
-def _content(request: Request, pieces: _Pieces, name: str) -> Response:
-    size = pieces.end
-    mime = type_of(name.rpartition("/")[2], os.pread(pieces.descriptor, 2_048, 0)) or "application/octet-stream"
-    shown = "inline" if mime in _SHOWN else "attachment"
-    headers = {**_SEALED, "content-disposition": shown, "content-type": mime if mime in _SHOWN else "application/octet-stream"}
-    first, last = _range(request.headers.get("range", ""), size)
-    status = 200
-    if first or last < size - 1:
-        status = 206
-        headers["content-range"] = f"bytes {first}-{last}/{size}"
-    headers["content-length"] = str(last - first + 1)
-    pieces.at, pieces.end = first, last + 1
-    return _FileResponse(pieces, status, headers)
+class _SharedFile(FileResponse):
+    """Sends a file that is open, whatever has its name by now; all of it, or the ranges that are asked for."""
 
-
-def _range(asked: str, size: int) -> tuple[int, int]:
-    """First and last byte; all of it for what is no range, or none that there is."""
-    match = _RANGE.fullmatch(asked.strip())
-    if match is None or not any(match.groups()):
-        return 0, size - 1
-    if not match[1]:
-        return max(0, size - int(match[2])), size - 1
-    first, last = int(match[1]), min(size - 1, int(match[2]) if match[2] else size - 1)
-    return (first, last) if first <= last else (0, size - 1)
-
-
-class _FileResponse(StreamingResponse):
-    """Whose file is closed when it ends, also where somebody hangs up."""
+    def __init__(self, file: BinaryIO, status: os.stat_result, name: str) -> None:
+        mime = type_of(name.rpartition("/")[2], os.pread(file.fileno(), 2_048, 0))
+        shown = mime if mime in _SHOWN else "application/octet-stream"
+        disposition = "inline" if mime in _SHOWN else "attachment"
+        headers = {**_SEALED, "content-disposition": disposition, "content-type": shown}
+        super().__init__(f"/dev/fd/{file.fileno()}", headers=headers, stat_result=status)
+        self._file = file
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
+        with self._file:  # closed also where somebody hangs up
             await super().__call__(scope, receive, send)
-        finally:
-            self.pieces.close()
-
-    def __init__(self, pieces: _Pieces, status: int, headers: Mapping[str, str]) -> None:
-        super().__init__(pieces, status, headers)
-        self.pieces = pieces
-
-
-class _Pieces:
-    """Of a file, whose descriptor it closes where nobody asks for more. One thread at a time."""
-
-    def __init__(self, descriptor: int, end: int) -> None:
-        self.descriptor = descriptor
-        self.at = 0
-        self.end = end
-
-    def __iter__(self) -> _Pieces:
-        return self
-
-    def __next__(self) -> bytes:
-        piece = os.pread(self.descriptor, min(_PIECE, self.end - self.at), self.at) if self.at < self.end else b""
-        if not piece:
-            raise StopIteration
-        self.at += len(piece)
-        return piece
-
-    def __del__(self) -> None:
-        self.close()
-
-    def close(self) -> None:
-        if self.descriptor >= 0:
-            os.close(self.descriptor)
-        self.descriptor = -1

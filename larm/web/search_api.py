@@ -18,8 +18,7 @@ from larm.seams import Searcher
 from larm.web.access import Kind
 from larm.web.api import Endpoint, ProblemError
 from larm.web.copy_page import Keeping, keeping_of
-from larm.web.directories import Served
-from larm.web.public_view import directories_of
+from larm.web.directories import Served, directories_of
 from larm.web.search_desk import PATIENCE, BusyError, SearchDesk
 
 _LONGEST = 3_600

@@ -17,11 +17,10 @@ from larm.model.facets import DAYS, Age, Narrowed, Sort
 from larm.model.findings import Asked
 from larm.model.hit import Hit
 from larm.seams import Searcher
+from larm.web.directories import directories_of
 from larm.web.facet_rows import FACETS, facet_rows
-from larm.web.gatherings import Gatherings
 from larm.web.page import can_recommend, is_registrar, message, page, text_of
-from larm.web.public_view import directories_of
-from larm.web.search_desk import PATIENCE, BusyError, SearchDesk
+from larm.web.search_desk import PATIENCE, BusyError, Gatherings, SearchDesk
 
 _SHOWN = 10
 _FURTHEST = 100

@@ -1,6 +1,7 @@
 """Starting: a crawl as a child process that outlives this one; in a directory that is served, or in a new one below the root.
 
-Whatever is asked for is checked first as ``larm check`` does. On threads, one start at a time.
+Whatever is asked for is checked first as ``larm check`` does. On threads, one start at a time; the form and the buttons
+that ask for it are answered on the event loop.
 """
 
 import re
@@ -12,15 +13,18 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import yaml
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
 
 from larm.building.own_parts import import_beside
 from larm.building.wiring import check
 from larm.config import CONFIG_FILE, load
 from larm.crawldir.control_socket import socket_of
-from larm.errors import Mistakes, StorageError, UsageError
+from larm.errors import LarmError, Mistakes, StorageError, UsageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failure, disk_failures
 from larm.kit.disk.files import is_there
+from larm.web.page import crawl_named, form_of, message, page
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _OUTPUT = "crawl.out"
@@ -147,3 +151,36 @@ def _tree(settings: Mapping[str, object]) -> dict[str, dict[str, object]]:
         section, _, name = key.partition(".")
         tree.setdefault(section, {})[name] = value
     return tree
+
+
+async def form(request: Request) -> Response:
+    """An empty one."""
+    if request.app.state.directories.root is None:
+        return message(request, 404, "No place for a new crawl", "larm serve --root FOLDER gives it one.")
+    return page(request, "start.html", fields=dict.fromkeys([*FIELDS, "name"], ""), wrong="")
+
+
+async def start(request: Request) -> Response:
+    """It is sent: a crawl begins, or the form comes back with a sentence."""
+    given = await form_of(request)
+    fields = {name: given.get(name, "") for name in [*FIELDS, "name"]}
+    name = fields["name"].strip()
+    try:
+        path = await request.app.state.desk.look(request.app.state.starting.new, name, fields)
+    except LarmError as error:
+        return page(request, "start.html", 400, fields=fields, wrong=str(error))
+    return _to(request, next(each.name for each in request.app.state.directories.all() if each.path == path.absolute()))
+
+
+async def go_on(request: Request) -> Response:
+    """The crawl of a directory that is served, as it is configured there."""
+    served = crawl_named(request)
+    try:
+        await request.app.state.desk.look(request.app.state.starting.run, served.path)
+    except LarmError as error:
+        return message(request, 409, "It does not start", str(error))
+    return _to(request, served.name)
+
+
+def _to(request: Request, name: str) -> Response:
+    return RedirectResponse(f"/crawls/{name}?done={request.app.state.notices.put(['The crawl has begun.'])}", 303)

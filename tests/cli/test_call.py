@@ -10,8 +10,8 @@ import pytest
 
 import larm
 from larm import cli
-from larm.cli.call import CONFIGURED, PLACED, Call
 from larm.cli.options import Commands
+from larm.cli.terminal import CONFIGURED, PLACED, Call
 
 SOURCE = Path(larm.__file__).parent
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from larm.cli.wrap import columns
+from larm.cli.terminal import columns
 from larm.config import IndexStorage as IndexSettings
 from larm.config import Search
 from larm.errors import StorageError

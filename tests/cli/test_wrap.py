@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from larm.cli.wrap import Piece, columns, wrapped
+from larm.cli.terminal import Piece, columns, wrapped
 
 
 def shown(pieces: list[Piece], width: int) -> list[str]:

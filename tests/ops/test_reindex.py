@@ -16,7 +16,7 @@ from larm.errors import StorageError, UsageError
 from larm.index.reader import IndexReader
 from larm.index.search.searcher import IndexSearcher
 from larm.kit.disk.lock import DirectoryLock
-from larm.ops.afterwards import reindex_pages
+from larm.ops.reindex import reindex_pages
 from larm.ops.state_check import check_state
 from larm.store.index import IndexStorage
 from larm.testing.replies import html

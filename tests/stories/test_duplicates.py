@@ -15,8 +15,9 @@ from larm.config import Search
 from larm.engine.figures.snapshot import Snapshot
 from larm.index import fields, schema
 from larm.index.search.searcher import IndexSearcher
-from larm.ops.afterwards import explain_url, reindex_pages
+from larm.ops.afterwards import explain_url
 from larm.ops.left_out import left_out
+from larm.ops.reindex import reindex_pages
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import aliases, check_complete, config_of, indexed, reference_links, run_crawl, watch
 from tests.stories.processes import crawl_arguments, larm_says

@@ -12,7 +12,7 @@ from larm.building.searching import open_searcher
 from larm.cli import run
 from larm.config import Config, Search
 from larm.ops.afterwards import explain_url
-from larm.ops.changes import changes_of
+from larm.ops.report import changes_of
 from larm.store.reader import StoreLog
 from larm.testing.replies import Reply, html
 from larm.testing.web import SyntheticWeb

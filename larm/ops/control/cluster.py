@@ -1,37 +1,45 @@
-"""What one agent of several answers for all of them, and what it does not do for others. On the control thread only."""
+"""What one agent of several says of all of them, and what it does not do for others.
 
-from collections.abc import Callable
-from typing import NamedTuple
+Made by `larm.ops.observers` of a crawl that several do; on the control thread, and `figures` on any.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from larm.engine.figures.snapshot import ClusterFigures
 from larm.engine.orders import AnyOrder, Block, Done, Pause, Reopen, Resume, Set, Unblock
 from larm.errors import UsageError
+from larm.model.url import BadUrl
 from larm.ops.control.requests import Agents, AgentTable, All, Leave
 
+if TYPE_CHECKING:
+    from larm.building.ground import Ground
+    from larm.cluster.node import Node  # for crawls that have a cluster
 
-class Cluster(NamedTuple):
-    """What an agent says of a crawl that several do."""
 
-    table: Callable[[str], AgentTable]
-    """With the host that is asked for."""
-    leave: Callable[[], object]
-    order: Callable[[All], str]
-    """Have all agents do it; what is to be said of it."""
-    elsewhere: Callable[[str], str]
-    """Of a host that another agent has, where that is; empty: it is ours."""
-    figures: Callable[[], ClusterFigures | None]
+class Cluster:
+    """Constant after construction."""
+
+    def __init__(self, ground: Ground, node: Node) -> None:
+        self._ground = ground
+        self._node = node
+
+    def figures(self) -> ClusterFigures | None:
+        """Return the figures of all agents."""
+        return self._node.together.totals
 
     def answer(self, request: Agents | All | Leave) -> AgentTable | Done:
         """At once. Raises UsageError."""
         match request:
             case Agents(host):
-                return self.table(host)
-            case All():
-                return Done(self.order(request))
+                return self._table(host)
+            case All(what):
+                return Done(self._node.together.order(what))
             case Leave():
-                self.leave()
+                self._node.leave()
                 return Done("it hands its hosts over to the other agents, then it ends")
 
     def check(self, order: AnyOrder) -> None:
@@ -41,8 +49,26 @@ class Cluster(NamedTuple):
                 raise UsageError(
                     "crawl.max_pages is that of all agents: end them ('larm cluster stop'), and start each with another"
                 )
-            case Block(host) | Unblock(host) | Reopen(_, host) if host and (place := self.elsewhere(host)):
+            case Block(host) | Unblock(host) | Reopen(_, host) if host and (place := self._elsewhere(host)):
                 raise UsageError(f"{host} belongs to the agent {place}: ask that one")
+
+    def _table(self, host: str) -> AgentTable:
+        node, membership = self._node, self._node.agent.membership
+        owner = self._owner(host) if host else ""
+        name, epoch = self._ground.settings.cluster.name, membership.view.epoch
+        return AgentTable(name, node.me, epoch, membership.begun, tuple(node.look()), owner, node.together.totals)
+
+    def _elsewhere(self, host: str) -> str:
+        """Return where the agent is that has this host; empty: it is ours."""
+        owner = self._owner(host)
+        return "" if owner in ("", self._node.me) else self._node.together.place(owner)
+
+    def _owner(self, host: str) -> str:
+        try:
+            parsed = self._ground.normalizer.parse(host if "://" in host else f"http://{host}/")
+        except BadUrl as error:
+            raise UsageError(f"{host[:200]}: {error}") from error
+        return self._node.owners.owner(parsed.host)
 
 
 def of_one_agent(order: AnyOrder, done: Done) -> Done:

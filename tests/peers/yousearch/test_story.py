@@ -194,6 +194,8 @@ def test_what_is_shared_is_found_opened_and_forgotten(tmp_path: Path) -> None:
         assert owner.client.get("/files/other/").status_code == 404
         part = owner.client.get("/files/docs/sub/x%20y.txt", headers={"range": "bytes=0-3"})
         assert (part.status_code, part.text, part.headers["content-range"]) == (206, "eels", "bytes 0-3/16")
+        beyond = owner.client.get("/files/docs/sub/x%20y.txt", headers={"range": "bytes=16-"})
+        assert (beyond.status_code, beyond.headers["content-range"]) == (416, "bytes */16")
 
         before = len(os.listdir("/proc/self/fd"))
         for _ in range(20):

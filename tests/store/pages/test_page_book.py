@@ -9,7 +9,7 @@ from larm.engine.recrawl.revisit import Demand, Recrawl
 from larm.model.document import Visit
 from larm.model.message import UNKNOWN
 from larm.model.url import URLNormalizer
-from larm.ops.changes import change_of
+from larm.ops.report import change_of
 from larm.parse.directives import of_header
 from larm.store.pages.page_book import PageBook
 from larm.store.pages.page_row import encode_row

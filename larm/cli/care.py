@@ -1,4 +1,4 @@
-"""``larm forget``: take pages out of a crawl for good."""
+"""``larm forget``, ``backup``, ``reindex`` and ``starts``: care of the crawl in a directory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from larm.cli.options import LarmCommand, with_config
+from larm.cli.options import LarmCommand, access_form, directory_option, existing, with_config
 from larm.cli.terminal import is_terminal, say
 from larm.config import Config
 from larm.errors import UsageError
@@ -79,3 +79,57 @@ def _sentences(found: Forgot, what: tuple[str, ...]) -> Iterator[str]:
             f"{found.without:,} captures that are kept said the same as one of these, of which alone the archive had the"
             " payload: they can't be replayed any more"
         )
+
+
+@click.command(cls=LarmCommand)
+@click.argument("target", type=click.Path(path_type=Path, file_okay=False), metavar="DEST")
+@directory_option
+def backup(*, target: Path, directory: Path) -> None:
+    """Copy a crawl, also while it runs.
+
+    DEST is a folder that is empty or not there yet. The copy is a crawl's directory like any other: it can be searched, and
+    larm crawl --dir DEST goes on with it.
+    """
+    from larm.ops.backup import back_up
+
+    made = back_up(existing(directory), target, say)
+    say(f"copied to {target}: {counted(made.files, 'file')}, {made.size / 1e6:,.1f} MB")
+
+
+@click.command(cls=LarmCommand)
+@with_config
+def reindex(*, config: Config, directory: Path) -> None:
+    """Make the index anew from the stored pages.
+
+    Where an update of larm asks for it. Nothing is fetched.
+    """
+    from larm.ops.reindex import reindex_pages
+
+    found = reindex_pages(config, directory)
+    notes = ""
+    if found.left_out:
+        notes += f"; {found.left_out:,} stay out, as in the old one"
+    if found.bodiless:
+        notes += f"; {found.bodiless:,} by address, title and main text alone, for no copy of them is kept"
+    say(f"{counted(found.pages, 'page')} {'is' if found.pages == 1 else 'are'} in the new index{notes}")
+
+
+@click.command(cls=LarmCommand)
+@click.option("--remove", multiple=True, metavar="URL", help="Take this start URL back. May be repeated.")
+@directory_option
+def starts(*, remove: tuple[str, ...], directory: Path) -> None:
+    """Show the start URLs, or take one back.
+
+    Each with what belongs to it. Pages that were fetched stay. What waits at a host that no other start URL reaches is
+    blocked: larm ctl unblock HOST.
+    """
+    from larm.kit.printable import printable
+    from larm.ops.start_list import start_urls, take_back
+
+    if not remove:
+        for url, region in start_urls(existing(directory)):
+            click.echo(f"{printable(url)}  {printable(region)}".rstrip())
+        return
+    removed = take_back(existing(directory), [access_form(url) for url in remove])
+    blocked = f"; not asked any more: {', '.join(removed.blocked)}" if removed.blocked else ""
+    say(f"{counted(len(removed.left), 'start URL')} left{blocked}")
