@@ -1,8 +1,8 @@
 """Every place where two stages meet, in the order of the river.
 
-``larm.building`` alone names the classes behind them. Fakes of what stands around a part are in ``larm.testing``. Filters,
-processors and storages of your own implement `Filter` (or, more simply, subclass `larm.filters.chain.MessageFilter`),
-`Processor` and `Storage`. Beside the river stand `Scorer` and `Searcher`, for searches.
+For a crawl, ``larm.building`` alone names the classes behind them. Fakes of what stands around a part are in
+``larm.testing``. Filters, processors and storages of your own implement `Filter` (or, more simply, subclass
+`larm.filters.chain.MessageFilter`), `Processor` and `Storage`. Beside the river stand `Scorer` and `Searcher`, for searches.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -75,7 +75,7 @@ class CrawlOrder(Protocol):
     def found(self, page: URLMessage, links: Sequence[URLMessage]) -> Sequence[URLMessage]:
         """A page was read, or led elsewhere: its links, of which most are known, as they shall go into the river.
 
-        Called on all fetcher threads.
+        Called on all threads that fetch or read.
         """
 
     def file(self, messages: Sequence[URLMessage]) -> Sequence[tuple[int, URLMessage]]:
@@ -116,7 +116,7 @@ class Fetcher(Protocol):
 
 
 class Processor(Protocol):
-    """Bytes in, a Document out, for the MIME types it is registered for. Called on all fetcher threads: no state."""
+    """Bytes in, a Document out, for the MIME types it is registered for. Called on all threads that fetch or read: no state."""
 
     def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
         """Never raises for bad pages: what can't be read is an empty document with a warning."""

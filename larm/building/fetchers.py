@@ -76,7 +76,9 @@ def _archive_pool(ground: Ground, catalogue: Catalogue) -> FetcherPool:
 
 
 def _with_files(web: Fetcher, ground: Ground, folders: FileRules) -> Fetcher:
-    from larm.fetch.file_fetcher import FileFetcher  # with tables of all file types, for the few who read folders
-    from larm.fetch.router import Router
+    from larm.fetch.file_fetcher import (
+        FileFetcher,  # with tables of all file types, for the few who read folders
+        Router,
+    )
 
     return Router(web, FileFetcher(ground.settings.fetch, folders, ground.shared.clock))

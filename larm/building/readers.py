@@ -16,8 +16,7 @@ from larm.config import Config
 from larm.crawldir.state import host_rules, resolver_of
 from larm.kit.counters import Counters
 from larm.kit.processes.children import memory_together
-from larm.kit.processes.machine_memory import machine_memory
-from larm.kit.processes.memory_budget import MemoryBudget
+from larm.kit.processes.memory_budget import MemoryBudget, machine_memory
 from larm.model.document import Document
 from larm.model.file_url import FILES
 from larm.model.link_memo import LinkMemo

@@ -7,14 +7,14 @@ has it looked at, on the main thread.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
 from larm.building.archives import archives_of, catalogue_of, offline
 from larm.building.bounds import Bounds, bounds_of
-from larm.building.built import Built, Observe
 from larm.building.fetchers import address_rule, fetcher_pool
 from larm.building.frontier import frontier_of
 from larm.building.ground import Ground, ground_of, steering_of
@@ -29,8 +29,7 @@ from larm.config import Config
 from larm.crawldir.opening import open_directory
 from larm.crawldir.state import PAGES, QUEUES, Undo, close_all
 from larm.engine.agenda import Agenda
-from larm.engine.allowance import RECEIVED, Allowance, ByteLimit
-from larm.engine.budget import SPENT, PageBudget
+from larm.engine.allowance import RECEIVED, SPENT, Allowance, ByteLimit, PageBudget
 from larm.engine.checkpointer import Checkpointer
 from larm.engine.crawl import Crawl, Helm
 from larm.engine.crew import Crew
@@ -56,7 +55,34 @@ from larm.seams import Clock
 from larm.store.pages.page_book import PageBook
 
 if TYPE_CHECKING:
+    from larm.building.ground import Ground
     from larm.cluster.node import Node
+    from larm.engine.checkpointer import Checkpointer
+    from larm.engine.parts import Frontier, Observers
+    from larm.engine.recent import Recent
+    from larm.engine.steering import Steering
+    from larm.fetch.look_ups import LookUps
+    from larm.store.lines import StorageLines
+
+
+class Built(NamedTuple):
+    """All of a crawl but its threads."""
+
+    ground: Ground
+    frontier: Frontier
+    lines: StorageLines
+    checkpointer: Checkpointer
+    steering: Steering
+    recent: Recent
+    names: LookUps | None
+    """Where fetchers have hosts looked up."""
+    node: Node | None
+    """Of a crawl by several agents."""
+
+
+Observe = Callable[[Built], "Observers"]
+"""Who looks at it; raises StorageError."""
+
 
 __all__ = ["build_crawl", "check"]
 

@@ -33,7 +33,7 @@ from larm.cluster.search_again import Search
 from larm.cluster.standing import standing
 from larm.cluster.terms import Doors, Rule
 from larm.cluster.together import Together
-from larm.engine.budget import PageBudget
+from larm.engine.allowance import PageBudget
 from larm.engine.figures.snapshot import AgentLine
 from larm.engine.moves import Moves
 from larm.engine.parts import Frontier

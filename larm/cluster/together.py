@@ -18,8 +18,7 @@ from larm.cluster.page_sample import PageSample, overlap
 from larm.cluster.quota import Quota
 from larm.cluster.roster import Roster, place_of, read_roster, write_roster
 from larm.cluster.terms import Doors, Rule
-from larm.engine.allowance import PAGES_SPENT
-from larm.engine.budget import PageBudget
+from larm.engine.allowance import PAGES_SPENT, PageBudget
 from larm.engine.figures.snapshot import ClusterFigures
 from larm.engine.orders import Pause, Resume
 from larm.engine.parts import Frontier

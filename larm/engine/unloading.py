@@ -11,9 +11,8 @@ from contextlib import contextmanager
 
 import msgspec
 
-from larm.engine.allowance import RECEIVED, Allowance
+from larm.engine.allowance import RECEIVED, SPENT, Allowance
 from larm.engine.aside import Aside
-from larm.engine.budget import SPENT
 from larm.engine.landed import Landed, with_exchanges
 from larm.engine.landing import Lander
 from larm.engine.parts import Frontier, Logbook, Shared

@@ -1,6 +1,7 @@
 """FileFetcher: the `Fetcher` of the seams for file: URLs (LARM-111). What the disk says becomes what a server would answer.
 
-Made by the wiring where a start URL is a file, one for each fetcher thread, driven by that thread alone.
+With the `Router`, one `Fetcher` for files and the web, which hands each lease to the fetcher for its scheme. Made by the wiring
+where a start URL is a file, one for each fetcher thread, driven by that thread alone.
 """
 
 import errno
@@ -15,11 +16,55 @@ from larm.fetch.file_types import FOLDER, type_of
 from larm.fetch.large import is_document_type
 from larm.fetch.local_fetcher import LocalFetcher
 from larm.model.file_rules import FileRules, Root
-from larm.model.file_url import file_path, file_url
+from larm.model.file_url import FILES, file_path, file_url
 from larm.model.lease import Lease
 from larm.model.message import Known
 from larm.model.outcome import Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused, Timing
-from larm.seams import Clock
+from larm.seams import Clock, Fetcher
+
+
+class Router:
+    """Implements `larm.seams.Fetcher`. Only the web's fetcher ever waits, so it is the one that is woken."""
+
+    def __init__(self, web: Fetcher, files: Fetcher) -> None:
+        # constant after construction
+        self._web = web
+        self._files = files
+
+    def start(self, lease: Lease) -> None:
+        """See `larm.seams.Fetcher`."""
+        (self._files if lease.message.url.host == FILES else self._web).start(lease)
+
+    def wait(self, seconds: float) -> list[tuple[Lease, Outcome]]:
+        """See `larm.seams.Fetcher`."""
+        if not self._files.in_flight:
+            return self._web.wait(seconds)
+        ended = self._files.wait(0.0)
+        return ended + self._web.wait(0.0) if self._web.in_flight else ended
+
+    def wake(self) -> None:
+        """See `larm.seams.Fetcher`. Any thread."""
+        self._web.wake()
+
+    @property
+    def in_flight(self) -> int:
+        """See `larm.seams.Fetcher`."""
+        return self._web.in_flight + self._files.in_flight
+
+    @property
+    def aside(self) -> int:
+        """See `larm.seams.Fetcher`."""
+        return self._web.aside
+
+    def abandon(self) -> list[Lease]:
+        """See `larm.seams.Fetcher`."""
+        return self._files.abandon() + self._web.abandon()
+
+    def close(self) -> None:
+        """See `larm.seams.Fetcher`."""
+        self._files.close()
+        self._web.close()
+
 
 _SETTLED = 2.0  # seconds: a file that was changed less long ago may change again without its times telling
 _MISSING = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)

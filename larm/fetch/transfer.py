@@ -19,8 +19,7 @@ import pycurl
 
 from larm.config import Fetch
 from larm.fetch.air import STEP
-from larm.fetch.classify import Ending, classify, one_line
-from larm.fetch.headers import is_success
+from larm.fetch.classify import Ending, classify, is_success, one_line
 from larm.fetch.ip_address import is_public
 from larm.fetch.large import is_document
 from larm.fetch.look_ups import CONNECT, DNS_TTL

@@ -1,7 +1,7 @@
 """Columns: what a refresh does with many numbers at a time, by numpy.
 
 A column is a memoryview of numbers in the byte order of the machine, and can be written to a file as it is. Called by
-`larm.graph.refresh`, `larm.graph.tables` and `larm.graph.ranks`, on their thread. Pure, but for the columns of which is said
+`larm.graph.refresh`, `larm.graph.tables` and `larm.graph.refresh`, on their thread. Pure, but for the columns of which is said
 that they are changed. Those that do not fit together, as no block has them, raise ValueError or IndexError. numpy needs a tenth
 of the time to sort numbers of 16 bits, so they are made where they can be.
 """

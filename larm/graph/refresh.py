@@ -3,10 +3,15 @@
 Three looks at the journal: which rows count, which nodes there are, which links. Nodes are numbered in the order of their
 fingerprints. What grows with the links lies in temporary files; in memory are some 60 bytes for each node.
 What is done with many numbers at a time is done by `larm.graph.columns`. Made by the graph storage, on its writer thread.
+
+At its end, PageRank by power iteration: how likely somebody who follows links at random is on each page.
+``rank = DAMPING * (what the pages that link here hand on + what dangling nodes spread evenly) + (1 - DAMPING) / nodes``: a node
+without links (it has none, or was not fetched yet) hands its rank to all.
 """
 
 import os
-from collections.abc import Generator, Iterator
+from array import array
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack
 from itertools import compress, count
 from pathlib import Path
@@ -16,11 +21,46 @@ from larm.errors import StorageError
 from larm.graph import columns
 from larm.graph.block import Block, damaged, read_block
 from larm.graph.columns import Aliases, BlockLinks, Column, joined, zeros
-from larm.graph.files import LOCATION_BITS
-from larm.graph.ranks import Iteration, LinkRows
+from larm.graph.files import DAMPING, LOCATION_BITS
 from larm.graph.snapshot import Snapshot, SnapshotWriter
 from larm.graph.tables import Anchors, Backlinks, Spool, Unique
 from larm.kit.threads.progress import Progress
+
+
+class LinkRows(NamedTuple):
+    """Some of the links: those of some pages. uint32."""
+
+    pages: Column
+    """Numbers of nodes that have links."""
+    counts: Column
+    """How many each has."""
+    targets: Column
+    """Where they lead, page by page."""
+
+
+class Iteration:
+    """The ranks of some nodes, more precise with each sweep."""
+
+    def __init__(self, nodes: int, links: Callable[[], Iterable[LinkRows]]) -> None:
+        """All alike at first; a caller that knows better changes `rank`. ``links``: all there are, each time."""
+        # constant after construction
+        self._links = links
+        # only one thread
+        self.rank: Column = memoryview(array("d", (1 / max(nodes, 1),)) * nodes)
+        """float64; their sum is 1."""
+        self.moved = 1.0 if nodes else 0.0
+        """How far the last sweep moved: the L1 distance. It falls by at least 15 % with each."""
+
+    def sweep(self) -> Iterator[None]:
+        """One step, in parts: 5 ms for a million links. Then there is a new `rank`."""
+        gathered, handed = zeros("d", len(self.rank)), 0.0
+        for part in self._links():
+            handed += columns.hand_on(self.rank, *part, gathered)
+            yield
+        self.moved = columns.settle(gathered, handed, DAMPING, self.rank)
+        self.rank = gathered
+        yield
+
 
 _HOPS = 5
 """Redirects in a row; more are followed by nobody."""

@@ -7,9 +7,12 @@ anew, page by page in the order of their fingerprints, and keeps what is done no
 leaves ``anchors.new/``, with which the next one goes on. Searches join the two by the fingerprint of the page. Each text is a
 document of its own: a page that is called ``vacuum`` is a better answer to that than one that is called
 ``vacuum_freeze_table_age``, by whatever other names it goes. Searches are a matter of `larm.index.names`.
+
+A text that only asks to be clicked says nothing of its target, and is left out.
 """
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -21,12 +24,46 @@ from larm.errors import StorageError
 from larm.index.analysis import WORDS, AnyScript, new_analyzer
 from larm.index.failure import IndexFailure
 from larm.index.integrity import META, check_files
-from larm.index.link_texts import said
 from larm.index.readable import as_the_others, openable
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.seal import NO_SEAL, Seal
 from larm.kit.threads.progress import Progress
+
+_EMPTY = frozenset(
+    (
+        *(
+            "click",
+            "here",
+            "click here",
+            "this",
+            "this page",
+            "this link",
+            "link",
+            "more",
+            "read more",
+            "learn more",
+            "see more",
+        ),
+        *("more info", "more information", "details", "next", "previous", "prev", "back", "continue"),
+        *("continue reading", "go"),
+        *("hier", "hier klicken", "mehr", "weiterlesen", "mehr lesen", "weiter", "zurück"),
+        *("ici", "cliquez ici", "lire la suite", "en savoir plus", "suite", "suivant", "précédent", "retour"),
+        *("aquí", "haga clic aquí", "leer más", "más", "siguiente", "anterior", "volver"),
+        *("qui", "clicca qui", "leggi tutto", "avanti", "indietro", "aqui", "clique aqui", "leia mais", "saiba mais", "voltar"),
+    )
+)
+_ASKING = re.compile(r"(?:please )?click\b *(?:on |here\b *)?(?:to (?:see|read|view|open|get|go to) |for )?", re.IGNORECASE)
+_EDGES = " \t\n.,:;!?…»«<>→←›‹()[]-–—\u00b6"
+
+
+def said(text: str) -> str:
+    """The text without what asks to be clicked; empty where it says no more."""
+    text = text.strip(_EDGES)
+    asking = _ASKING.match(text)
+    rest = text[asking.end() :].strip(_EDGES) if asking else text
+    return "" if rest.casefold() in _EMPTY else rest
+
 
 ANCHORS = "anchors"
 """The folder of the index, in the directory of a crawl."""

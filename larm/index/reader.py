@@ -22,10 +22,9 @@ from larm.index.failure import IndexFailure
 from larm.index.meta_words import meta_word
 from larm.index.names import Anchors, open_anchors
 from larm.index.own_fields import read_stored
-from larm.index.query_context import QueryContext
 from larm.index.readable import openable
 from larm.index.retrieval import NOTHING, Retrieval, Retrieved
-from larm.index.statistics import Statistics
+from larm.index.statistics import QueryContext, Statistics
 from larm.index.synonyms import NONE, read_synonyms
 from larm.index.tree import Node, Phrase, Word
 from larm.index.vocabulary import Vocabulary

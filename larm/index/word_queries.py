@@ -19,10 +19,9 @@ from larm.index import fields, fixed_weights
 from larm.index.accents import accented
 from larm.index.analysis import Analyzer
 from larm.index.forms import Form, Forms
-from larm.index.query_context import QueryContext
 from larm.index.schema import total
 from larm.index.scripts import is_unspaced
-from larm.index.statistics import Statistics
+from larm.index.statistics import QueryContext, Statistics
 from larm.index.symbols import symbols as symbols_in
 from larm.index.synonyms import NONE, Synonyms
 from larm.index.terms import Clause, Span

@@ -7,8 +7,7 @@ from here those that need no link; `larm.filters.spellings` has those that pages
 import re
 from collections.abc import Callable, Iterator
 
-from larm.model.normalise import KINDS
-from larm.model.url import Url
+from larm.model.url import KINDS, Url
 
 _SLASHES = re.compile("//+")
 _PAGES = [f"{name}.{kind}" for name in ("index", "default") for kind in KINDS]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from larm.building import wiring
-from larm.building.built import Built
 from larm.building.ground import Ground
+from larm.building.wiring import Built
 from larm.engine.checkpointer import Checkpointer
 from larm.engine.figures.reporter import Reporter
 from larm.engine.parts import Frontier, Observers

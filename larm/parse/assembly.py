@@ -17,12 +17,12 @@ from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.model.url import BadUrl
 from larm.parse import facts
+from larm.parse.charset import UNICODE
 from larm.parse.directives import Robots, is_for_us, of_header, of_meta
 from larm.parse.language import language_of
 from larm.parse.links import Found, LinkFinder
 from larm.parse.page import Element, Page
 from larm.parse.pointers import alternates, canonical, refresh_target
-from larm.parse.query_charset import UNICODE
 from larm.parse.readable import squeeze_line, unbroken
 
 CONTRADICTED: Final = "processing/charset_contradicted"

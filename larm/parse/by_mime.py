@@ -1,37 +1,42 @@
-"""ByMime: hands each fetched body to the processor for its MIME type (LARM-13). Called on the fetcher threads.
+"""ByMime: hands each fetched body to the processor for its MIME type (LARM-13). Called on the threads that fetch or read.
 
 Types without a processor give a Document that says no more than the type: stored, not parsed. Whatever a processor raises, the
-crawl goes on: the page becomes an empty document with a warning (LARM-103).
+crawl goes on: the page becomes an empty document with a warning (LARM-103). So it does where a processor of the user's returns
+what is no Document: structs do not check what they are made of, and a title that is None would end the thread that measures it.
+
+A document in gzip that is sent as such, as sitemaps often are, is unpacked, and read as what is in it. (A page that a server
+packs for its way, with Content-Encoding, was unpacked by the fetcher.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from larm.config import PageRules, Processing
 from larm.kit.blame import blamed
 from larm.kit.clock import SystemClock
-from larm.model.cuts import PROCESSOR
+from larm.kit.gunzip import MEMBERS, MORE, unpack
+from larm.model.cuts import EFFORT, PAGE, PROCESSOR
 from larm.model.document import Document
 from larm.model.file_url import FILES
 from larm.model.link_memo import LinkMemo
+from larm.model.links import Links
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
+from larm.model.own_fields import as_fields
 from larm.parse.apart.protocol import KINDS
 from larm.parse.apart.reader import DocumentProcessor, DocumentReader, UnreadProcessor
 from larm.parse.assembly import Assembler
 from larm.parse.embedded import CssProcessor, WithEmbedded
 from larm.parse.folder import FolderProcessor, name_of
-from larm.parse.gzipped import GZIP, MAX_SIZE, GzipProcessor
 from larm.parse.headers import HeaderReader
 from larm.parse.html import HtmlProcessor, ReadTree
 from larm.parse.json_feed import TYPES, JsonFeedProcessor
 from larm.parse.mime import mime_of
-from larm.parse.own import as_document
 from larm.parse.readable import names
 from larm.parse.text import TextProcessor
 from larm.parse.xml import XmlProcessor
@@ -39,6 +44,62 @@ from larm.seams import Processor
 
 if TYPE_CHECKING:
     from larm.parse.page_rules import Rules
+
+
+MAX_SIZE: Final = 52_428_800
+"""Bytes unpacked of all but HTML, or as many as of HTML, if that are more; the protocol's limit for a sitemap. A bomb ends
+here."""
+GZIP: Final = ("application/gzip", "application/x-gzip")
+"""The types this is for."""
+_MAGIC: Final = b"\x1f\x8b"
+
+
+class GzipProcessor:
+    """Unpacks, and lets the processor for what is within read it."""
+
+    def __init__(self, process: Callable[[URLMessage, Fetched], Document], page_size: int = MAX_SIZE, effort: int = 1) -> None:
+        """``page_size``: bytes of HTML that are read, as of other pages: its tree takes sixty times as much memory.
+
+        ``effort``: times the members that a file may have.
+        """
+        # constant after construction
+        self._process = process
+        self._page_size = page_size
+        self._members = MEMBERS * effort
+
+    def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
+        """See `larm.seams.Processor`. The document's type is that of what is within, if that is text or XML."""
+        body, warning = fetched.body, f"no gzip, though it is said to be {mime}"
+        if body.startswith(_MAGIC):
+            body, warning = unpack(fetched.body, self._page_size, self._members)
+            if self._page_size <= len(body) < MAX_SIZE and "html" not in mime_of("", body):
+                body, warning = unpack(fetched.body, MAX_SIZE, self._members)
+        if body.startswith(_MAGIC) or b"\0" in body[:512]:  # packed twice, tar: not for us
+            return Document(mime)
+        headers = {name: value for name, value in fetched.headers.items() if name != "content-type"}
+        found = self._process(message, msgspec.structs.replace(fetched, body=body, headers=headers))
+        if warning:
+            line = f"{message.url.access}: {warning}"
+            name = PAGE if len(body) >= self._page_size else EFFORT
+            cuts = (name, *found.cuts) if warning.startswith(MORE) else found.cuts
+            return msgspec.structs.replace(found, warnings=(line, *found.warnings), cuts=cuts)
+        return found
+
+
+def as_document(returned: object) -> Document:
+    """A Document may have a tuple of `Link` as its links, and lists in place of tuples. Raises TypeError on what is none."""
+    if not isinstance(returned, Document):
+        raise TypeError(f"process returned {returned!r:.100}, expected a Document")
+    said = msgspec.structs.asdict(returned)
+    said["fields"] = as_fields(said["fields"])
+    if not isinstance(said["links"], Links):
+        said["links"] = Links.of(said["links"])
+    try:
+        return msgspec.convert(said, Document)
+    except msgspec.ValidationError as error:
+        what, _, where = str(error).partition(" - at `$.")
+        raise TypeError(f"Document.{where.rstrip('`')}: {what}") from None
+
 
 _SPEAKING = frozenset({"x-robots-tag", "link", "refresh"})
 """Headers that say something of a page."""

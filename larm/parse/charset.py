@@ -4,17 +4,59 @@ The order: byte order mark, charset of Content-Type, ``<meta>`` in the first 1,0
 nothing is UTF-8 if it is, at least nearly, valid UTF-8; else its encoding is guessed from its letters. So it is where a page
 declares UTF-8 and is nothing less, or declares another encoding and is UTF-8: browsers show such a page as it declares itself,
 and nobody can read it. Bytes that are wrong in an encoding become U+FFFD, never an error.
+
+Queries of links on pages in other encodings are encoded as browsers do it: ``<a href="?q=\u00fc">`` asks for ``?q=%FC`` on a
+page in windows-1252, and a server that writes such pages expects so (WHATWG URL, "percent-encode after encoding"). The path is
+UTF-8 in any case.
 """
 
 import codecs
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
+from urllib.parse import quote_from_bytes
 
 import webencodings
 
 from larm.parse.decoders import BEYOND_BROWSERS, BROKEN, decoder
 from larm.parse.detector import detect
+
+UNICODE: Final = frozenset(("", "utf-8", "utf-16le", "utf-16be", "utf-32", "utf-32le", "utf-32be"))
+"""Encodings of pages, their links then ask in UTF-8."""
+_CODECS = {"shift_jis": "cp932", "euc-kr": "cp949", "big5": "big5hkscs"}  # where Python's of that name know fewer characters
+_AS_IT_IS = "!$%&'()*+,/:;=?@[\\]^`{|}~\"<> \t\n\r"  # ASCII: the URL parser sees to it
+
+
+def in_charset(address: str, charset: str) -> str:
+    """An address with its query escaped."""
+    before, mark, query = address.partition("?")
+    return before + mark + _escaped(query, charset) if mark else address
+
+
+def _escaped(query: str, charset: str) -> str:
+    if query.isascii():
+        return query
+    encode = _codec(charset).encode
+    pieces: list[str] = []
+    for character in query:
+        if character.isascii():
+            pieces.append(character)
+            continue
+        try:
+            pieces.append(quote_from_bytes(encode(character, "strict")[0], _AS_IT_IS))
+        except UnicodeEncodeError:
+            pieces.append(f"%26%23{ord(character)}%3B")  # what a form would send: &#20013;
+    return "".join(pieces)
+
+
+@cache
+def _codec(charset: str) -> codecs.CodecInfo:
+    encoding = webencodings.lookup(charset)
+    if encoding is None:
+        return codecs.lookup("utf-8")
+    codec: codecs.CodecInfo = encoding.codec_info
+    return codecs.lookup(_CODECS[charset]) if charset in _CODECS else codec
+
 
 PRESCAN: Final = 1_024
 """Bytes in which a declaration is looked for first; the standard's number."""

@@ -15,9 +15,9 @@ from larm.model.link_memo import PageLinks
 from larm.model.links import Links, Row, row
 from larm.model.message import FRAME, ORDINARY, SITEMAP
 from larm.model.url import BadUrl, Url
+from larm.parse.charset import in_charset
 from larm.parse.page import Attributes, Element
 from larm.parse.pointers import Related
-from larm.parse.query_charset import in_charset
 from larm.parse.readable import anchor, names
 
 _SOURCES = {"object": "data"}  # the attribute with the address; else src

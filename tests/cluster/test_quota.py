@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from larm.cluster.card import Pages
 from larm.cluster.quota import Quota
-from larm.engine.budget import PageBudget
+from larm.engine.allowance import PageBudget
 
 
 class One:

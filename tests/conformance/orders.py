@@ -17,8 +17,8 @@ from larm.frontier.host_budget import ROWS as DOMAINS
 from larm.frontier.host_budget import HostBudgetOrder
 from larm.frontier.opic import ROWS, OpicOrder
 from larm.frontier.page_rank import PageRankOrder
-from larm.graph.ranks import Iteration, LinkRows
 from larm.graph.reader import open_graph
+from larm.graph.refresh import Iteration, LinkRows
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.caching_queue import CachingQueue, QueueState
 from larm.kit.disk.number_table import NumberTable

@@ -11,11 +11,10 @@ from larm.kit.gunzip import unpack
 from larm.model.link_memo import LinkMemo
 from larm.model.url import URLNormalizer
 from larm.parse import sitemap
-from larm.parse.by_mime import processors
+from larm.parse.by_mime import MAX_SIZE, processors
 from larm.parse.charset import text_of
 from larm.parse.dates import seconds_of
 from larm.parse.feed import ROOTS, read_feed
-from larm.parse.gzipped import MAX_SIZE
 from larm.parse.xml_tokens import root_of
 from larm.testing.fakes import message, page
 from tests.conformance.sitemap_differences import DIFFERENCES

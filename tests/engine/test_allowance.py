@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from larm.engine.allowance import BYTES_SPENT, PAGES_SPENT, Allowance, ByteLimit
-from larm.engine.budget import PageBudget
+from larm.engine.allowance import BYTES_SPENT, PAGES_SPENT, Allowance, ByteLimit, PageBudget
 
 
 class Rig:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from larm.engine.budget import PageBudget
+from larm.engine.allowance import PageBudget
 from larm.kit.threads.workers import Workers
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from larm.fetch.headers import is_success, parse_headers, parse_retry_after
+from larm.fetch.classify import is_success, parse_headers, parse_retry_after
 
 OK = b"HTTP/1.1 200 OK\r\n"
 END = b"\r\n"

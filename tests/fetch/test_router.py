@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from larm.config import Fetch
-from larm.fetch.file_fetcher import FileFetcher
-from larm.fetch.router import Router
+from larm.fetch.file_fetcher import FileFetcher, Router
 from larm.kit.clock import SystemClock
 from larm.model.file_rules import FileRules, Root
 from larm.model.file_url import file_url

@@ -10,10 +10,10 @@ import pytest
 from larm.config import Search
 from larm.index import fixed_weights
 from larm.index.page import Page
-from larm.index.query_context import QueryContext
 from larm.index.reader import IndexReader
 from larm.index.search.query import parse_question
 from larm.index.search.ranked import Ranker
+from larm.index.statistics import QueryContext
 from larm.index.writer import IndexWriter
 from larm.model.findings import WordStatistics
 from tests.store.stored_pages import url

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from larm.index.link_texts import said
+from larm.index.anchors import said
 
 
 @pytest.mark.parametrize(

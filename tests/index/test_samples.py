@@ -10,8 +10,8 @@ import pytest
 from larm.config import Search
 from larm.index import fields
 from larm.index.page import Page
-from larm.index.query_context import QueryContext
 from larm.index.search.searcher import IndexSearcher
+from larm.index.statistics import QueryContext
 from larm.index.tree import Word
 from larm.index.word_queries import WordQueries
 from larm.index.writer import IndexWriter

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from larm.model.normalise import normal_file
-from larm.model.url import URLNormalizer
+from larm.model.url import URLNormalizer, normal_file
 from larm.testing.fakes import normalised
 
 FOLDING, KEEPING = URLNormalizer(lowercase_path=True), URLNormalizer()

@@ -13,7 +13,7 @@ from larm.kit.gunzip import unpack
 from larm.model.cuts import EFFORT, ENDS_EARLY, LINKS
 from larm.model.links import Links
 from larm.parse import hostile
-from larm.parse.gzipped import MAX_SIZE
+from larm.parse.by_mime import MAX_SIZE
 from larm.parse.sitemap import TextKind, kind_of_text, read_text, read_xml, speaks_for
 from tests.parse.pages import PAGE, document, links
 

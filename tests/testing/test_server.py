@@ -36,7 +36,7 @@ def test_an_endless_answer_waits_for_the_client_instead_of_filling_memory() -> N
         reply: Reply = endless_body()
         connection = Connection(1, lambda _: (reply, 0.0), lambda: 0.0, set())
         reader = SlowReader(connection)
-        connection.connection_made(cast(Any, reader))
+        connection.connection_made(cast("Any", reader))
         connection.data_received(b"GET / HTTP/1.1\r\nHost: a.localhost\r\n\r\n")
         seen = []
         for _ in range(3):

@@ -11,7 +11,7 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Realloc
 from libc.stdint cimport uint8_t, uint16_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from larm.index.duplicates.folding import FOLD
+from larm.index.duplicates.features import FOLD
 
 cdef enum:
     WINDOW = 16

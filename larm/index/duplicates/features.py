@@ -1,15 +1,23 @@
-"""Features of texts, counted in Python: where there is no compiler, and to hold ``compiled.pyx`` against.
+"""Features of texts, counted in Python: where there is no compiler, and to hold ``compiled.pyx`` against. For one thread.
 
-What they are says `larm.index.duplicates.fingerprints`. Some 3 ms for 10 KB of text. For one thread.
+What they are says `larm.index.duplicates.fingerprints`. Some 3 ms for 10 KB of text. Both fold texts by the table of this file.
 """
 
 import re
 import sys
 from array import array
 from collections.abc import Collection, Sequence
+from typing import Final
 
-from larm.index.duplicates.folding import FOLD
 from larm.index.duplicates.likeness import DRAWERS, Measured
+
+_SPACE = ord(" ")
+_KEPT = b"abcdefghijklmnopqrstuvwxyz0123456789"
+FOLD: Final = bytes(
+    each if each in _KEPT or each >= 0x80 else each + 32 if 0x41 <= each <= 0x5A else _SPACE for each in range(256)
+)
+"""ASCII in lower case, everything but letters and digits a space; other bytes of UTF-8 as they are."""
+
 
 _WINDOW = 16
 _SHORT = 64  # features; a quarter of a text with fewer would say too little

@@ -11,7 +11,6 @@ import msgspec
 from xxhash import xxh3_64_intdigest
 
 from larm.config import Search
-from larm.index.query_context import QueryContext
 from larm.index.reader import IndexReader, Match
 from larm.index.search.advice import advice, missing
 from larm.index.search.entries import entry_at, names_of
@@ -27,6 +26,7 @@ from larm.index.search.shown_titles import ShownTitles
 from larm.index.search.snippets import make_snippet, safe_line, shortened
 from larm.index.search.spelling import FEW, did_you_mean
 from larm.index.search.suggesting import Suggestion, suggest
+from larm.index.statistics import QueryContext
 from larm.index.tree import Info, Node, Question, wanted
 from larm.kit.clock import SystemClock
 from larm.kit.deadline import Deadline, OutOfTimeError

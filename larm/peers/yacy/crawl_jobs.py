@@ -16,7 +16,7 @@ import yaml
 
 from larm.config import CONFIG_FILE, Config, load
 from larm.crawldir.state import last_header
-from larm.engine.budget import SPENT
+from larm.engine.allowance import SPENT
 from larm.errors import LarmError, StorageError, UsageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failures

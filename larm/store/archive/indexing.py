@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from larm.errors import StorageError
-from larm.fetch.headers import parse_headers
+from larm.fetch.classify import parse_headers
 from larm.store.archive.answers import is_chunked, parted
 from larm.store.archive.arc import is_arc, scan_arc
 from larm.store.archive.cdxj import Capture, cdxj_line

@@ -16,7 +16,7 @@ import msgspec
 from larm.config import WarcStorage as Settings
 from larm.config.section import Count
 from larm.errors import StorageError
-from larm.fetch.headers import parse_headers
+from larm.fetch.classify import parse_headers
 from larm.model.document import Visit
 from larm.model.exchange import Exchange
 from larm.model.file_url import FILES

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from larm.engine.recrawl.likely import Likely
 from larm.engine.recrawl.revisit import Demand, Recrawl
+from larm.engine.recrawl.share import Likely
 from larm.model.document import Document, Visit
 from larm.model.message import UNKNOWN, URLMessage
 from larm.model.url import URLNormalizer
