@@ -36,6 +36,24 @@ class ConfigError(UsageError):
         return "\n".join(self.args)
 
 
+@contextmanager
+def refusing(what: str, *kinds: type[Exception], remedy: str = "") -> Iterator[None]:
+    """Raise a UsageError about ``what`` in place of an error of these kinds, with what that says. ``remedy``: what to do."""
+    try:
+        yield
+    except kinds as error:
+        raise UsageError(f"{what}: {getattr(error, 'strerror', None) or error}{remedy and '; '}{remedy}") from error
+
+
+@contextmanager
+def needing(extra: str) -> Iterator[None]:
+    """Raise a UsageError where a package is not installed that is imported within; ``extra``: the extra that has it."""
+    try:
+        yield
+    except ImportError as error:
+        raise UsageError(f"{error.name} is missing: pip install 'larm[{extra}]'") from error
+
+
 class Mistakes:
     """The mistakes of a configuration, to be raised together, a line each."""
 

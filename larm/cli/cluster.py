@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -11,7 +10,7 @@ import click
 
 from larm.cli.options import LarmGroup, directory_option, existing
 from larm.cli.terminal import say
-from larm.errors import UsageError
+from larm.errors import UsageError, needing
 
 if TYPE_CHECKING:
     from larm.engine.figures.snapshot import AgentLine
@@ -102,8 +101,8 @@ def leave(*, directory: Path) -> None:
 @click.argument("folder", type=_FOLDER)
 def ca(*, folder: Path) -> None:
     """Make a certificate authority for a cluster in FOLDER: ca.pem, which all agents need, and ca.key, which none may have."""
-    _needs_cryptography()
-    from larm.cluster.certificates import make_authority
+    with needing("cluster"):
+        from larm.cluster.certificates import make_authority
 
     say(f"{make_authority(folder, _now())}: give it to all agents, as cluster.ca; keep {folder}/ca.key to yourself")
 
@@ -114,17 +113,12 @@ def ca(*, folder: Path) -> None:
 @click.option("--host", "hosts", multiple=True, metavar="HOST", help="Under which others reach it. May be repeated.")
 def issue(*, folder: Path, name: str, hosts: tuple[str, ...]) -> None:
     """Make a certificate for the agent NAME with the authority in FOLDER: NAME.pem and NAME.key."""
-    _needs_cryptography()
-    from larm.cluster.certificates import issue as make
+    with needing("cluster"):
+        from larm.cluster.certificates import issue as make
 
     if Path(name).name != name or name.startswith(".") or name == "ca":
         raise UsageError(f"{name}: a certificate's name is that of its files, and not ca")
     say(f"{make(folder, name, hosts, _now())}: cluster.certificate is [{name}.pem, {name}.key]")
-
-
-def _needs_cryptography() -> None:
-    if find_spec("cryptography") is None:
-        raise UsageError("certificates need the cryptography package: pip install 'larm[cluster]'")
 
 
 def _now() -> datetime.datetime:

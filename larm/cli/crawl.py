@@ -15,7 +15,7 @@ from larm.cli.elsewhere import CRAWL
 from larm.cli.options import LarmCommand, config_options, directory_option, effective
 from larm.cli.running import run
 from larm.cli.terminal import Call, complain, is_terminal, say, with_call
-from larm.errors import ConfigError, StorageError, UsageError
+from larm.errors import ConfigError, StorageError, UsageError, refusing
 from larm.model.url import BadUrl
 
 if TYPE_CHECKING:
@@ -150,10 +150,8 @@ def _chain(chain: Sequence[str], *, no_index: bool, warc: bool) -> list[str]:
 def _starts(words: Sequence[str]) -> tuple[str, ...]:
     """What stands behind no option. An address or a folder can be nothing else; any other word is a mistake."""
     for word in words:
-        try:
+        with refusing(word, BadUrl):
             known = may_be_start(word)
-        except BadUrl as error:
-            raise UsageError(f"{word}: {error}") from error
         if not known:
             raise UsageError(f"{word}: neither an address nor a file or a folder ('larm crawl -?' lists the options)")
     return tuple(words)

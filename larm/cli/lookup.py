@@ -5,9 +5,8 @@ from pathlib import Path
 
 import click
 
-from larm.cli.ctl_lines import topic_rows
 from larm.cli.options import LarmCommand, access_form, config_options, directory_option, effective, existing
-from larm.cli.terminal import complain, shown
+from larm.cli.terminal import complain, shown, topic_rows
 from larm.kit.commands import command
 
 

@@ -19,7 +19,7 @@ import click
 from larm.cli.elsewhere import COMMANDS
 from larm.cli.terminal import Call
 from larm.config import CONFIG_FILE, Config, load, own_modules
-from larm.errors import UsageError
+from larm.errors import UsageError, refusing
 from larm.kit.disk.files import is_there
 
 if TYPE_CHECKING:
@@ -190,16 +190,21 @@ def _no_such(command: click.Command, ctx: click.Context, option: str) -> str:
     return f"No such option {option}." + (f" Did you mean {near[0]}?" if near else "")
 
 
-def directory_option(command: Function) -> Function:
-    """``--dir``; also tells the call where the logs are."""
+def _remembered(field: str) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """Return a callback that tells the `Call` the value of an option."""
 
-    def remember(ctx: click.Context, _: click.Parameter, value: Path) -> Path:
-        ctx.ensure_object(Call).directory = value
+    def remember(ctx: click.Context, _: click.Parameter, value: Any) -> Any:
+        setattr(ctx.ensure_object(Call), field, value)
         return value
 
-    path = click.Path(path_type=Path, file_okay=False)
+    return remember
+
+
+def directory_option(command: Function) -> Function:
+    """``--dir``; also tells the call where the logs are."""
+    path, callback = click.Path(path_type=Path, file_okay=False), _remembered("directory")
     text = "The crawl's directory; default: the current one."
-    return click.option("--dir", "directory", type=path, default=Path(), metavar="DIR", help=text, callback=remember)(command)
+    return click.option("--dir", "directory", type=path, default=Path(), metavar="DIR", help=text, callback=callback)(command)
 
 
 def directories_option(command: Function) -> Function:
@@ -244,10 +249,8 @@ def remote_opener(token_file: Path | None) -> Callable[[str], Searcher]:
     from larm.peers.http_client import HttpClient
     from larm.peers.remote import RemoteSearcher
 
-    try:
+    with refusing(f"--remote-token {token_file}", OSError):
         token = token_file.read_text("utf-8", "replace").strip() if token_file is not None else ""
-    except OSError as error:
-        raise UsageError(f"--remote-token {token_file}: {error.strerror or error}") from error
     http = HttpClient()
     return lambda url: RemoteSearcher(url, http, token)
 
@@ -255,25 +258,18 @@ def remote_opener(token_file: Path | None) -> Callable[[str], Searcher]:
 def _verbose() -> click.Option:
     """``-v``, of every command: tells the call of it, which also shows tracebacks then."""
 
-    def remember(ctx: click.Context, _: click.Parameter, value: bool) -> None:
-        ctx.ensure_object(Call).verbose = value
-
-    text = "Say more; with a traceback where larm itself fails."
-    return click.Option(["-v", "--verbose"], is_flag=True, help=text, callback=remember, expose_value=False)
+    text, callback = "Say more; with a traceback where larm itself fails.", _remembered("verbose")
+    return click.Option(["-v", "--verbose"], is_flag=True, help=text, callback=callback, expose_value=False)
 
 
 def config_options(command: Function) -> Function:
     """``--config`` and ``-s``; also tells the call of the file."""
 
-    def remember(ctx: click.Context, _: click.Parameter, value: Path | None) -> Path | None:
-        ctx.ensure_object(Call).config = value
-        return value
-
     path = click.Path(path_type=Path, dir_okay=False)
     text = "Any setting: -s fetch.timeout=30s. Wins over the file."
     command = click.option("-s", "--set", "overrides", multiple=True, metavar="KEY=VALUE", help=text)(command)
     name = "Default: config.yaml in DIR, if there."
-    return click.option("--config", "file", type=path, metavar="FILE", help=name, callback=remember)(command)
+    return click.option("--config", "file", type=path, metavar="FILE", help=name, callback=_remembered("config"))(command)
 
 
 def with_config(command: Function) -> Any:
@@ -323,10 +319,8 @@ def access_form(text: str) -> str:
     from larm.model.credentials import without_credentials
     from larm.model.url import BadUrl, URLNormalizer
 
-    try:
+    with refusing(without_credentials(text), BadUrl):
         return URLNormalizer(files=True).parse(address(text)).access
-    except BadUrl as error:
-        raise UsageError(f"{without_credentials(text)}: {error}") from error
 
 
 def existing(directory: Path, named_by: str = "--dir names the directory of a crawl") -> Path:

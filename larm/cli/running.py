@@ -136,7 +136,7 @@ def _notes(directory: Path, config: Config, river: Crawl, ending: Ending, told: 
 
 
 def _tell_figures(now: Snapshot, ending: Ending, wall: float) -> None:
-    from larm.engine.figures.summary import summary, summary_lines
+    from larm.engine.figures.reporter import summary, summary_lines
 
     with suppress(OSError):
         click.echo("\n".join(summary_lines(summary(now, ending.reason, wall))), err=True)

@@ -20,7 +20,7 @@ from larm.cli.options import (
 )
 from larm.cli.terminal import say
 from larm.config import CONFIG_FILE
-from larm.errors import UsageError
+from larm.errors import UsageError, needing, refusing
 from larm.kit.disk.files import is_there
 from larm.model.restriction import open_to
 
@@ -185,11 +185,9 @@ def _agents(settings: Config, remote_token: Path | None, *, cluster: bool) -> Ca
 
 
 def _service(settings: Config, folder: Path, directories: Callable[[], Sequence[Path]], address: tuple[str, int]) -> Service:
-    try:
+    with needing("peers"):
         from larm.peers.yacy.service import Crawls, Service, folder_of
         from larm.web.starting import Starting
-    except ImportError as error:
-        raise UsageError(f"--network needs {error.name}: pip install 'larm[peers]'") from error
     place = folder_of(folder, settings.network.name)
     crawls, private = Crawls(settings, Starting(None, stop=True).run), settings.serve.private == "network"
     return Service(
@@ -264,7 +262,5 @@ def _writer(path: Path | None) -> Callable[[str], None] | None:
         return lambda line: click.echo(line, err=True)
     from larm.web.accounting import AccessLog
 
-    try:
+    with refusing(f"--access-log {path}", OSError):
         return AccessLog(path, say).write
-    except OSError as error:
-        raise UsageError(f"--access-log {path}: {error.strerror or error}") from error

@@ -9,7 +9,7 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import TextIO
@@ -89,6 +89,12 @@ def _fitting(text: str) -> list[str]:
 def shown(text: str) -> str:
     """What is read on this terminal, here: nothing steers it, and commands can be copied."""
     return printable(here(text))
+
+
+def topic_rows(rows: Sequence[tuple[str, object]]) -> list[str]:
+    """Topics in a column, and what is said of them."""
+    width = max((len(topic) for topic, _ in rows), default=0)
+    return [f"{printable(topic):<{width}}  {shown(str(value))}" for topic, value in rows]
 
 
 complain = say

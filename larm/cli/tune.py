@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from larm.cli.options import LarmCommand
-from larm.errors import UsageError
+from larm.errors import UsageError, needing
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -20,10 +20,8 @@ def tune(*, arguments: tuple[str, ...], file: Path | None, secret: Path | None) 
 
     That are length, filters, period, time_out, cache. Without changes: show it.
     """
-    try:
+    with needing("peers"):
         from larm.peers.yousearch.administering import current, send
-    except ImportError as error:
-        raise UsageError(f"{error.name} is missing: pip install 'larm[peers]'") from error
 
     urls = [each.rstrip("/") for each in arguments if "://" in each]
     changes: dict[str, Any] = dict(each.partition("=")[::2] for each in arguments if "://" not in each)

@@ -28,7 +28,7 @@ from larm.crawldir.state import (
 from larm.engine.figures.notes import Note
 from larm.engine.figures.rates import minute
 from larm.engine.verdicts import place_in, refusals_of
-from larm.errors import StorageError, UsageError
+from larm.errors import StorageError, UsageError, refusing
 from larm.filters.files import FilesFilter
 from larm.filters.forgotten import ForgottenFilter
 from larm.filters.known_paths import KnownPathsFilter
@@ -85,10 +85,8 @@ class Explained(NamedTuple):
 
 def explain_url(settings: Config, directory: Path, text: str) -> Explained:
     """What became of a URL. Raises UsageError for what is no URL, or no crawl; StorageError."""
-    try:
+    with refusing(without_credentials(text), BadUrl):
         url = normalizer_of(settings, directory, [text]).parse(called(text, settings.files.places))
-    except BadUrl as error:
-        raise UsageError(f"{without_credentials(text)}: {error}") from error
     refuse_without_crawl(directory)
     clock = SystemClock()
     with closing_all() as undo:

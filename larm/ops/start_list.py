@@ -9,12 +9,10 @@ from pathlib import Path
 import msgspec
 
 from larm.building.scoping import regions_of
-from larm.crawldir.state import QUEUES, known_header
+from larm.crawldir.state import closing_all, known_header, open_state
 from larm.errors import StorageError, UsageError
 from larm.filters.scope import StartScope
-from larm.frontier.checkpoint import CheckpointFile
 from larm.frontier.host_records import ROW, decode_host
-from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.lock import DirectoryLock
 
 
@@ -42,37 +40,31 @@ def take_back(directory: Path, urls: Sequence[str]) -> Removed:
             raise UsageError(f"{url} is no start URL of {directory}; 'larm starts' lists them")
     if set(urls) == set(known):
         raise UsageError("no start URL would be left; 'larm crawl --fresh' starts over")
-    lock = DirectoryLock(directory)
-    store = None
-    try:
-        store = BlockStore(directory / QUEUES)
-        file = CheckpointFile(store)
-        found = file.read()
-        if found is None:
+    with closing_all() as undo:
+        undo.append(DirectoryLock(directory).close)
+        state = open_state(directory, undo)
+        if (header := state.header) is None:
             raise StorageError(f"{directory}: the checkpoint is gone")
-        header, fresh = found
         gone = [region for region in regions_of(header) if region.start in urls or region.address in urls]
         kept = [region for region in regions_of(header) if region not in gone]
         hosts = {region.host for region in gone} - {region.host for region in kept}
         left = [url for url in header.start_urls if url not in urls]
-        rows = {}
-        for host in sorted(hosts):
-            data = store.get(ROW + host)
-            if data is not None:
-                saved = decode_host(data)
-                row = msgspec.structs.replace(saved.row, blocked=True)
-                rows[ROW + host] = msgspec.msgpack.encode(msgspec.structs.replace(saved, row=row))
+        rows = {ROW + host: _blocked(directory, data) for host in sorted(hosts) if (data := state.store.get(ROW + host))}
         header = msgspec.structs.replace(
             header,
             start_urls=left,
             scope_hosts=[host for host in header.scope_hosts if host not in hosts],
             parts=header.parts | {StartScope.name: {"regions": kept}},
         )
-        file.amend(header, fresh, rows)
+        state.file.amend(header, state.fresh, rows)
         return Removed(left, [key.removeprefix(ROW) for key in rows])
+
+
+def _blocked(directory: Path, data: bytes) -> bytes:
+    """The record of a host, which is not asked any more. Raises StorageError."""
+    try:
+        saved = decode_host(data)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise StorageError(f"{directory}: the record of a host is damaged ({error})") from error
-    finally:
-        if store is not None:
-            store.close()
-        lock.close()
+    row = msgspec.structs.replace(saved.row, blocked=True)
+    return msgspec.msgpack.encode(msgspec.structs.replace(saved, row=row))

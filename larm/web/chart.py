@@ -48,9 +48,10 @@ def chart(title: str, moments: Sequence[Moment | Step], name: str, said: Callabl
     lines: dict[int, list[str]] = {}
     for each, time, value in zip(moments, times, values, strict=True):
         lines.setdefault(each.run, []).append(f"{time * width:.1f},{HEIGHT - value / (most or 1) * (HEIGHT - 4):.1f}")
-    first, last = _time(moments[0].wall), _time(moments[-1].wall)
+    first, last = clock(moments[0].wall), clock(moments[-1].wall)
     return Chart(title, said(most), said(values[-1]), first, last, times[-1], tuple(map(" ".join, lines.values())))
 
 
-def _time(wall: float) -> str:
+def clock(wall: float) -> str:
+    """``2026-11-23 02:45:00``, in UTC; ``wall``: seconds since 1970."""
     return (moment(int(wall)) or "").replace("T", " ").removesuffix("Z")

@@ -4,6 +4,7 @@ On the event loop, but for `crawl_metrics`, which is called on a thread when Pro
 """
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -42,17 +43,29 @@ class Metrics:
         return generate_latest(self.registry)
 
 
-_CLUSTER = {
-    "agents": "Agents that have a part of the crawl.",
-    "working": "Of these, agents that are heard.",
-    "paused": "Of these, agents that are paused.",
-    "pages": "Pages stored by all.",
-    "waiting": "URLs that wait at all.",
-    "coverage": "Share of the URLs found that is done with.",
-    "overlap": "Pages fetched once too often, by all pages; an estimate.",
-    "sent_per_page": "URLs sent to other agents, by pages.",
-    "recovered": "Pages that were not fetched again, as an agent had them.",
-}
+_GAUGE, _COUNTER = GaugeMetricFamily, CounterMetricFamily
+_OF_CRAWLS: Sequence[tuple[type[GaugeMetricFamily | CounterMetricFamily], str, str, str]] = (
+    (_GAUGE, "larm_cluster_agents", "figures.cluster.agents", "Agents that have a part of the crawl."),
+    (_GAUGE, "larm_cluster_working", "figures.cluster.working", "Of these, agents that are heard."),
+    (_GAUGE, "larm_cluster_paused", "figures.cluster.paused", "Of these, agents that are paused."),
+    (_GAUGE, "larm_cluster_pages", "figures.cluster.pages", "Pages stored by all."),
+    (_GAUGE, "larm_cluster_waiting", "figures.cluster.waiting", "URLs that wait at all."),
+    (_GAUGE, "larm_cluster_coverage", "figures.cluster.coverage", "Share of the URLs found that is done with."),
+    (_GAUGE, "larm_cluster_overlap", "figures.cluster.overlap", "Pages fetched once too often, by all pages; an estimate."),
+    (_GAUGE, "larm_cluster_sent_per_page", "figures.cluster.sent_per_page", "URLs sent to other agents, by pages."),
+    (_GAUGE, "larm_cluster_recovered", "figures.cluster.recovered", "Pages that were not fetched again, as an agent had them."),
+    (_GAUGE, "larm_crawl_running", "runs", "1: it runs."),
+    (_GAUGE, "larm_crawl_urls_waiting", "figures.queued", "URLs that wait."),
+    (_GAUGE, "larm_crawl_requests_in_flight", "figures.in_flight", "Requests in the air."),
+    (_GAUGE, "larm_crawl_hosts", "figures.hosts_known", "Hosts known."),
+    (_GAUGE, "larm_crawl_hosts_given_up", "figures.hosts_given_up", "Hosts that do not answer any more."),
+    (_GAUGE, "larm_crawl_checkpoint_seconds", "figures.checkpoint_seconds", "The last checkpoint took."),
+    (_COUNTER, "larm_crawl_pages", "figures.pages", "Pages stored in all runs."),
+    (_COUNTER, "larm_crawl_requests", "figures.requests", "Requests of this run."),
+    (_COUNTER, "larm_crawl_received_bytes", "figures.received", "Body bytes of this run."),
+    (_COUNTER, "larm_crawl_errors", "figures.errors", "Fetches of this run that failed."),
+)
+"""Kind, name, attribute of a `Crawl`, and help. ``figures.cluster`` are those of all agents; a crawl of one has none."""
 
 
 def crawl_metrics(crawls: Sequence[Crawl]) -> bytes:
@@ -67,34 +80,10 @@ class _Crawls(Collector):
         self._crawls = crawls
 
     def collect(self) -> Iterable[Metric]:
-        gauges = {
-            "larm_crawl_running": ("1: it runs.", lambda crawl: float(crawl.runs)),
-            "larm_crawl_urls_waiting": ("URLs that wait.", lambda crawl: crawl.figures.queued),
-            "larm_crawl_requests_in_flight": ("Requests in the air.", lambda crawl: crawl.figures.in_flight),
-            "larm_crawl_hosts": ("Hosts known.", lambda crawl: crawl.figures.hosts_known),
-            "larm_crawl_hosts_given_up": ("Hosts that do not answer any more.", lambda crawl: crawl.figures.hosts_given_up),
-            "larm_crawl_checkpoint_seconds": ("The last checkpoint took.", lambda crawl: crawl.figures.checkpoint_seconds),
-        }
-        counters = {
-            "larm_crawl_pages": ("Pages stored in all runs.", lambda crawl: crawl.figures.pages),
-            "larm_crawl_requests": ("Requests of this run.", lambda crawl: crawl.figures.requests),
-            "larm_crawl_received_bytes": ("Body bytes of this run.", lambda crawl: crawl.figures.received),
-            "larm_crawl_errors": ("Fetches of this run that failed.", lambda crawl: crawl.figures.errors),
-        }
-        yield from self._clusters()
-        for kind, table in ((GaugeMetricFamily, gauges), (CounterMetricFamily, counters)):
-            for name, (help_text, value) in table.items():
-                family = kind(name, help_text, labels=["crawl"])
-                for crawl in self._crawls:
-                    family.add_metric([crawl.name], value(crawl))  # type: ignore[no-untyped-call]
-                yield family
-
-    def _clusters(self) -> Iterable[Metric]:
-        """Of all agents, as the one that runs here knows them."""
-        for field, help_text in _CLUSTER.items():
-            family = GaugeMetricFamily(f"larm_cluster_{field}", help_text, labels=["crawl"])
+        for kind, name, path, text in _OF_CRAWLS:
+            family = kind(name, text, labels=["crawl"])
             for crawl in self._crawls:
-                if crawl.figures.cluster is not None:
-                    family.add_metric([crawl.name], float(getattr(crawl.figures.cluster, field)))
+                if crawl.figures.cluster is not None or not name.startswith("larm_cluster"):
+                    family.add_metric([crawl.name], float(attrgetter(path)(crawl)))
             if family.samples:
                 yield family

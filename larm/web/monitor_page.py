@@ -1,10 +1,10 @@
 """The monitor: which crawls there are, how each stands, live, and the buttons that steer it. On the event loop."""
 
+import asyncio
 import secrets
-from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, TypeVar, get_args
 
-import anyio
 import msgspec
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
@@ -14,15 +14,16 @@ from larm.engine.limits import CHANGEABLE
 from larm.engine.orders import Add, AnyOrder, Done
 from larm.errors import LarmError
 from larm.ops.control.client import NotRunning
-from larm.ops.control.requests import Checkpoint, Do, HostLine, Hosts, HostTable, Lines, Stop, Tail
+from larm.ops.control.requests import Checkpoint, Do, HostLine, Hosts, Stop, Tail
 from larm.ops.control.requests import Request as Question
 from larm.web.chart import charts
 from larm.web.crawls import Crawl, Lately, ask, crawl_of, lately, past, rows_of
 from larm.web.directories import Served
 from larm.web.events import MOST, Render
-from larm.web.page import crawl_named, form_of, message, page, text_of
+from larm.web.page import MessageError, crawl_named, form_of, page, text_of
 
 _SORTS = tuple(name for name in HostLine.__struct_fields__ if name not in {"closed", "next"})
+A = TypeVar("A")
 _NOTHING = Lately((), ())
 
 
@@ -34,16 +35,8 @@ async def crawls(request: Request) -> Response:
 
 async def all_crawls(request: Request) -> list[Crawl]:
     """How each stands; all are asked at the same time, as far as there are threads."""
-    served = request.app.state.directories.all()
-    found: dict[int, Crawl] = {}
-
-    async def look(place: int) -> None:
-        found[place] = await request.app.state.desk.look(crawl_of, served[place])
-
-    async with anyio.create_task_group() as group:
-        for place in range(len(served)):
-            group.start_soon(look, place)
-    return [found[place] for place in range(len(served))]
+    look: Callable[..., Awaitable[Crawl]] = request.app.state.desk.look
+    return await asyncio.gather(*(look(crawl_of, served) for served in request.app.state.directories.all()))
 
 
 async def crawl(request: Request) -> Response:
@@ -94,29 +87,29 @@ async def hosts(request: Request) -> Response:
         page=int(number) if number.isascii() and number.isdecimal() and len(number) < 7 and int(number) else 1,
         having=given.get("having", "")[:100],
     )
-    try:
-        table: HostTable = await request.app.state.desk.look(ask, served, asked)
-    except NotRunning:
-        return message(request, 409, "This crawl does not run", "Its hosts and logs can be seen while it runs.")
-    except LarmError as error:
-        return message(request, 409, "Nothing to see", str(error))
+    table = await _answer(request, served, asked)
     return page(request, "hosts.html", name=served.name, table=table, asked=asked, sorts=_SORTS)
 
 
 async def log(request: Request) -> Response:
     """The last lines of one of its logs."""
     served = crawl_named(request)
-    try:
-        known: Lines = await request.app.state.desk.look(ask, served, Tail())
-        name = request.query_params.get("log", "")
-        lines: Lines | None = None
-        if name in known.logs:
-            lines = await request.app.state.desk.look(ask, served, Tail(name, 100))
-    except NotRunning:
-        return message(request, 409, "This crawl does not run", "Its hosts and logs can be seen while it runs.")
-    except LarmError as error:
-        return message(request, 409, "Nothing to see", str(error))
+    name, known = request.query_params.get("log", ""), await _answer(request, served, Tail())
+    lines = None
+    if name in known.logs:
+        lines = await _answer(request, served, Tail(name, 100))
     return page(request, "log.html", name=served.name, logs=known.logs, lines=lines)
+
+
+async def _answer(request: Request, served: Served, asked: Question[A]) -> A:
+    """Raises MessageError where the crawl does not run, or refuses."""
+    try:
+        answer: A = await request.app.state.desk.look(ask, served, asked)
+    except NotRunning:
+        raise MessageError(409, "This crawl does not run", "Its hosts and logs can be seen while it runs.") from None
+    except LarmError as error:
+        raise MessageError(409, "Nothing to see", str(error)) from error
+    return answer
 
 
 async def _shown(request: Request, served: Served, *, said: Any = (), wrong: str = "", status: int = 200) -> Response:

@@ -14,7 +14,7 @@ from larm.index.search.answer import moment
 from larm.kit.counted import counted
 from larm.kit.printable import harmless, printable
 from larm.ops.outcome import cluster_line
-from larm.web.chart import HEIGHT, WIDTH
+from larm.web.chart import HEIGHT, WIDTH, clock
 from larm.web.directories import Served
 
 _OPENED = ("http://", "https://")
@@ -23,10 +23,6 @@ _OPENED = ("http://", "https://")
 
 def _day(seconds: int) -> str:
     return (moment(seconds) or "")[:10]
-
-
-def _clock(seconds: float) -> str:
-    return (moment(int(seconds)) or "").replace("T", " ").removesuffix("Z")
 
 
 def _kind(mime: str) -> str:
@@ -46,7 +42,7 @@ def _environment() -> Environment:
     loader = ChoiceLoader([PackageLoader("larm.web"), PackageLoader("larm.web", "standalone")])
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.globals |= {"width": WIDTH, "height": HEIGHT, "version": __version__}
-    environment.filters |= {"plain": printable, "lines": harmless, "day": _day, "clock": _clock, "kind": _kind}
+    environment.filters |= {"plain": printable, "lines": harmless, "day": _day, "clock": clock, "kind": _kind}
     environment.filters |= {
         "size": size,
         "duration": duration,

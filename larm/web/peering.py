@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from larm.config import Config, Peers
-from larm.errors import UsageError
+from larm.errors import needing
 from larm.index.search.query import LONGEST
 from larm.index.search.shared import SharedSearcher
 from larm.model.restriction import open_to
@@ -48,11 +48,9 @@ def peering_of(
 ) -> tuple[Directories, Peering]:
     """``address``: where it listens; ``others``: machines searched by their addresses; ``copies``: everybody may look
     at stored copies. Raises UsageError, StorageError."""
-    try:
+    with needing("peers"):
         from larm.peers.yousearch.visible import PublishedSearcher
         from larm.peers.yousearch.wiring import build, indexed
-    except ImportError as error:
-        raise UsageError(f"{error.name} is missing: pip install 'larm[peers]'") from error
 
     served: Directories
 

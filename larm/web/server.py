@@ -19,7 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from larm.config.file_names import certificate_and_key
-from larm.errors import UsageError
+from larm.errors import UsageError, refusing
 from larm.web.app import Application
 
 CONNECTIONS = 1_000
@@ -129,11 +129,9 @@ class _Server(uvicorn.Server):
 def listen(host: str, port: int) -> socket.socket:
     """Raises UsageError where it is not to be had."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
+    with refusing(f"--host {host}", OSError):
         address = socket.getaddrinfo(host, port, family, socket.SOCK_STREAM)[0][4]
         found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # so asyncio sets TCP_NODELAY
-    except OSError as error:
-        raise UsageError(f"--host {host}: {error.strerror or error}") from error
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind(address)
@@ -176,8 +174,6 @@ def make_server(app: Application, certificate: Sequence[str] = ()) -> uvicorn.Se
         ssl_keyfile=key,
         h11_max_incomplete_event_size=_LARGEST_HEAD,
     )
-    try:
+    with refusing(f"serve.certificate {', '.join(certificate)}: it can't be used", OSError, ssl.SSLError):
         config.load()
-    except (OSError, ssl.SSLError) as error:
-        raise UsageError(f"serve.certificate {', '.join(certificate)}: it can't be used: {error.strerror or error}") from error
     return _Server(config, app)

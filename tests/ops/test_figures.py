@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from larm.engine.figures import machine
 from larm.engine.figures.machine import Cores, cores_now, memory_now, memory_peak
 from larm.engine.figures.rates import Rates, duration, size
+from larm.engine.figures.reporter import summary, summary_lines
 from larm.engine.figures.snapshot import Snapshot
-from larm.engine.figures.summary import summary, summary_lines
 from larm.kit.clock import SystemClock
 from larm.kit.printable import printable
 

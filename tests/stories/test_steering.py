@@ -10,7 +10,7 @@ import pytest
 
 from larm.engine.crawl import Crawl
 from larm.engine.ending import Ending
-from larm.engine.figures.summary import summary
+from larm.engine.figures.reporter import summary
 from larm.engine.orders import Add, AnyOrder, Block, Done, Pause, Refused, Reopen, Resume, Set, Unblock
 from larm.errors import UsageError
 from larm.kit.threads.workers import Workers

@@ -11,7 +11,7 @@ import msgspec
 
 from larm.engine.figures.snapshot import ClusterFigures
 from larm.engine.orders import AnyOrder, Block, Done, Pause, Reopen, Resume, Set, Unblock
-from larm.errors import UsageError
+from larm.errors import UsageError, refusing
 from larm.model.url import BadUrl
 from larm.ops.control.requests import Agents, AgentTable, All, Leave
 
@@ -64,11 +64,8 @@ class Cluster:
         return "" if owner in ("", self._node.me) else self._node.together.place(owner)
 
     def _owner(self, host: str) -> str:
-        try:
-            parsed = self._ground.normalizer.parse(host if "://" in host else f"http://{host}/")
-        except BadUrl as error:
-            raise UsageError(f"{host[:200]}: {error}") from error
-        return self._node.owners.owner(parsed.host)
+        with refusing(host[:200], BadUrl):
+            return self._node.owners.owner(self._ground.normalizer.parse(host if "://" in host else f"http://{host}/").host)
 
 
 def of_one_agent(order: AnyOrder, done: Done) -> Done:

@@ -15,7 +15,7 @@ from larm.engine.orders import AnyOrder, Done
 from larm.engine.recent import KEPT, Recent
 from larm.engine.steering import Steering
 from larm.engine.verdicts import Row
-from larm.errors import UsageError
+from larm.errors import UsageError, refusing
 from larm.kit.logs.log_views import LogViews
 from larm.model.url import BadUrl, Url
 from larm.ops.control.cluster import Cluster, of_one_agent
@@ -150,10 +150,8 @@ class ControlDesk:
         return "idle" if now.idle else "running"
 
     def _why(self, text: str) -> Sequence[Row]:
-        try:
+        with refusing(text[:200], BadUrl):
             return self._parts.why(self._parts.parse(text))
-        except BadUrl as error:
-            raise UsageError(f"{text[:200]}: {error}") from error
 
     def _tail(self, asked: Tail) -> Lines:
         if not asked.log:

@@ -1,6 +1,7 @@
 """A crawl inside a program: `larm.crawl`. Settings in, a Crawl run to its end, what became of it.
 
-Several may run at a time, each on a thread and in a directory of its own. Called on any thread.
+Several may run at a time, each on a thread and in a directory of its own. Called on any thread. `Listener` is a storage named
+in ``storage.chain``, so it has a thread and a bounded queue: a slow program holds up the crawl, and nothing else.
 """
 
 import signal
@@ -18,11 +19,56 @@ from larm.building.start_urls import read_starts, with_starts
 from larm.config import Config, Crawl, load, own_modules, unknown_key
 from larm.crawldir.state import stored_bytes
 from larm.errors import UsageError
+from larm.model.document import Visit
 from larm.model.url import URLNormalizer
-from larm.ops.embedded.listener import Heard, Listener
 from larm.ops.embedded.page import Page, PageError, Pages
 from larm.ops.observers import build_crawl
 from larm.ops.outcome import how
+from larm.store.base import DocumentStorage
+
+MOST_ERRORS = 10_000
+"""That are remembered: some 3 MB. Of more only the number is."""
+
+
+class Heard:
+    """What a run leaves with its listener. Written by the storage's thread, read when the run has ended."""
+
+    def __init__(self) -> None:
+        self.errors: list[PageError] = []
+        self.more_errors = 0
+        self.failure: BaseException | None = None
+        """What ``on_page`` raised."""
+
+
+class Listener(DocumentStorage):
+    """Implements `larm.seams.Storage`."""
+
+    name = "on_page"
+    lasting = False
+
+    def __init__(self, on_page: Callable[[Page], object] | None, heard: Heard) -> None:
+        # constant after construction
+        self._on_page = on_page
+        self._heard = heard
+
+    def store(self, visits: Sequence[Visit]) -> None:
+        """Tell of each. What ``on_page`` raises ends the crawl."""
+        for visit in visits:
+            if visit.failure:
+                self._note(visit)
+            elif visit.document is not None and visit.url is not None and self._on_page is not None:
+                try:
+                    self._on_page(Page(visit, visit.document))
+                except BaseException as error:
+                    self._heard.failure = error
+                    raise
+
+    def _note(self, visit: Visit) -> None:
+        if len(self._heard.errors) < MOST_ERRORS:
+            self._heard.errors.append(PageError(visit.page, visit.status, visit.failure, visit.referrer))
+        else:
+            self._heard.more_errors += 1
+
 
 _HERE = "larm.crawl()"
 _SECTIONS = tuple(field.name for field in msgspec.structs.fields(Config))
