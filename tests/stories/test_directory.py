@@ -89,7 +89,7 @@ def test_something_else_in_the_way(tmp_path: Path, web: SyntheticWeb, start: str
     assert len(said.err.splitlines()) == 1
     assert str(tmp_path / name.partition("/")[0]) in said.err
     way.rmdir() if way.suffix else way.unlink()
-    assert larm_says(*crawl_arguments(tmp_path, [start]), "-q").status == 0
+    assert run_crawl(tmp_path, start).reason == "finished"
     check_stored(tmp_path, web)
 
 
@@ -191,7 +191,7 @@ def test_a_file_of_the_state_was_removed(
     assert all(path.read_bytes() == data for path, data in files.items() if path.name.endswith(kept))
     shutil.rmtree(tmp_path / "cachingqueue")
     shutil.move(tmp_path / "safe", tmp_path / "cachingqueue")
-    assert larm_says(*crawl_arguments(tmp_path, [start])).status == 0
+    assert run_crawl(tmp_path, start).reason == "finished"
     check_stored(tmp_path, web, pages=KEYS)
 
 

@@ -34,6 +34,7 @@ def packing() -> float:
     return process_time() - began
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(400)  # where others use the machine, too
 def test_four_heavy_bodies_beside_good_pages(tmp_path: Path) -> None:
     with SyntheticWeb() as web:

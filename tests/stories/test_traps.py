@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
+from shutil import copytree
+from typing import NamedTuple
 
 import pytest
 
@@ -12,7 +17,7 @@ from larm.ops.left_out import left_out
 from larm.testing.replies import Reply, html
 from larm.testing.request_log import Request
 from larm.testing.web import SyntheticWeb
-from tests.stories.crawls import Run, asked, config_of, lines, run_crawl, watch
+from tests.stories.crawls import Run, asked, config_of, lines, run_crawl
 from tests.stories.processes import larm_says
 from tests.support.webs.mazes import deep_relative
 from tests.support.webs.named import serve
@@ -35,15 +40,16 @@ def test_a_site_of_which_every_page_is_new_is_fetched_whole(tmp_path: Path, web:
 
 KINDS = ("limit", "trap")
 """Of what is held back: beyond a limit, and by a closed pattern."""
+SAME = 3_000
 
 
 def held_web(web: SyntheticWeb, kind: str, pages: int = 150) -> str:
-    """A host with real pages, and a tree of 3,000 others that are all the same; returns its start URL."""
+    """Return the start URL of a host with real pages, and a tree of `SAME` others that are all the same."""
     site = web.host("held.localhost")
 
     def answer(request: Request) -> Reply:
         number = int("".join(filter(str.isdigit, request.path)) or 0)
-        links = "".join(f'<a href="/same/{n}">more</a> ' for n in range(number * 3 + 1, number * 3 + 4) if n < 3_000)
+        links = "".join(f'<a href="/same/{n}">more</a> ' for n in range(number * 3 + 1, number * 3 + 4) if n < SAME)
         return html(f"<title>Same</title><p>Nothing to see here.</p>{links}")
 
     site.otherwise(answer)
@@ -67,6 +73,38 @@ def test_what_is_closed_is_told(tmp_path: Path, web: SyntheticWeb) -> None:
     assert any(topic == "held back here" and "/same/0" in sentence for topic, sentence in rows)
 
 
+class First(NamedTuple):
+    """A crawl of a host, of which something is held back."""
+
+    web: SyntheticWeb
+    start: str
+    run: Run
+    fetched: frozenset[str]
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str, Path], First]]:
+    """Puts the directory of a first crawl of `held_web` into another place. Its web has forgotten the requests."""
+    with ExitStack() as stack:
+
+        @cache
+        def crawl(kind: str) -> tuple[Path, First]:
+            web, folder = stack.enter_context(SyntheticWeb()), tmp_path_factory.mktemp(kind)
+            start = held_web(web, kind)
+            run = run_crawl(folder, start, settings_of(kind))
+            assert run.ending.reason == "finished"
+            assert held(run) > 0
+            return folder, First(web, start, run, frozenset(web.fetched()))
+
+        def put(kind: str, place: Path) -> First:
+            folder, first = crawl(kind)
+            copytree(folder, place, dirs_exist_ok=True)
+            first.web.log.clear()
+            return first
+
+        yield put
+
+
 def settings_of(kind: str) -> dict[str, object]:
     return {**QUICK, "storage.chain": ["log"]} | ({"filters.traps.pages": 50} if kind == "limit" else {})
 
@@ -76,9 +114,8 @@ def held(run: Run) -> int:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_left_is_said_at_the_end_and_by_stats(tmp_path: Path, web: SyntheticWeb, kind: str) -> None:
-    start = held_web(web, kind)
-    run = run_crawl(tmp_path, start, settings_of(kind))
+def test_what_is_left_is_said_at_the_end_and_by_stats(tmp_path: Path, crawled: Callable[[str, Path], First], kind: str) -> None:
+    web, start, run, _ = crawled(kind, tmp_path)
     said = left_out(tmp_path, config_of(start), run.last)
     pattern = {"trap": "/same/0", "limit": "filters.traps.pages: 50"}[kind]
     numbers = {"urls": held(run), "host": f"held.localhost:{web.port}", "patterns": [pattern]}
@@ -97,33 +134,28 @@ def test_what_is_left_is_said_at_the_end_and_by_stats(tmp_path: Path, web: Synth
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("how", ["parked", "switch", "order"])
-def test_what_was_held_back_can_be_had_later(tmp_path: Path, web: SyntheticWeb, kind: str, how: str) -> None:
-    start = held_web(web, kind)
-    first = run_crawl(tmp_path, start, settings_of(kind))
-    assert first.ending.reason == "finished"
-    assert held(first) > 0
-    asked_for = set(web.fetched())
+def test_what_was_held_back_can_be_had_later(
+    tmp_path: Path, crawled: Callable[[str, Path], First], kind: str, how: str
+) -> None:
+    web, start, first, asked_for = crawled(kind, tmp_path)
     later = {
         "parked": {},
         "switch": {"filters.traps.limits": 0} if kind == "limit" else {"filters.traps.repetition": False},
         "order": {"filters.order": ["known_paths", "files", "scope", "length", "visited", "robots"]},
     }[how]
-    web.log.clear()
     second = run_crawl(tmp_path, start, {**settings_of(kind), **later}, parked=how == "parked")
     got = set(web.fetched())
     assert len(got - asked_for) >= held(first)
     anew = second.counters["traps/released"] - held(first)
     assert (anew > 0) is (kind == "trap" and how == "parked"), "its patterns are found out once more"
     assert held(second) == 0
-    assert len(got | asked_for) == (3_151 if kind == "trap" else 151)
+    assert len(got | asked_for) == (SAME + 151 if kind == "trap" else 151)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_revisit_does_not_ask_for_what_is_held_back(tmp_path: Path, web: SyntheticWeb, kind: str) -> None:
-    start = held_web(web, kind)
-    first = run_crawl(tmp_path, start, settings_of(kind))
-    before, pages = held(first), set(asked(web))
-    watch(web)
+def test_a_revisit_does_not_ask_for_what_is_held_back(tmp_path: Path, crawled: Callable[[str, Path], First], kind: str) -> None:
+    web, start, first, pages = crawled(kind, tmp_path)
+    before = held(first)
     second = run_crawl(tmp_path, start, settings_of(kind))
     assert second.ending.reason == "finished"
     assert set(asked(web)) == pages
@@ -133,11 +165,9 @@ def test_a_revisit_does_not_ask_for_what_is_held_back(tmp_path: Path, web: Synth
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_start_url_that_is_held_back_is_asked_for(tmp_path: Path, web: SyntheticWeb, kind: str) -> None:
-    start = held_web(web, kind)
-    first = run_crawl(tmp_path, start, settings_of(kind))
-    before = set(web.fetched())
-    name, numbers = ("real", range(150)) if kind == "limit" else ("same", range(1, 3_000))
+def test_a_start_url_that_is_held_back_is_asked_for(tmp_path: Path, crawled: Callable[[str, Path], First], kind: str) -> None:
+    web, start, first, before = crawled(kind, tmp_path)
+    name, numbers = ("real", range(150)) if kind == "limit" else ("same", range(1, SAME))
     linked = [n for n in numbers if kind == "limit" or f"held.localhost/same/{(n - 1) // 3}" in before]
     wanted = next(f"/{name}/{n}" for n in linked if f"held.localhost/{name}/{n}" not in before)
     second = run_crawl(tmp_path, [start, web.url("held.localhost", wanted)], settings_of(kind))
