@@ -100,7 +100,7 @@ def test_a_hundred_agents() -> None:
     through_much_trouble(100, 100_000, every=1.0)
 
 
-@pytest.mark.parametrize("least", [100, pytest.param(1_000, marks=[pytest.mark.slow, pytest.mark.timeout(1_000)])])
+@pytest.mark.parametrize("least", [50, pytest.param(1_000, marks=[pytest.mark.slow, pytest.mark.timeout(1_000)])])
 def test_joins_and_leaves_by_the_thousand(least: int) -> None:
     """6 agents; each tenth of a second somebody comes or wishes to leave, until so many have."""
     world = begun(1, 6, 6, RULES, pages=4 * least, pace=1)

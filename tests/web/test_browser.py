@@ -130,7 +130,7 @@ def test_without_scripts(browser: Browser, server: Served) -> None:
         expect(page.get_by_role("link", name="Tide tables", exact=True)).to_be_visible()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1400, "light")])
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), pytest.param(1400, "light", marks=pytest.mark.slow)])
 def test_axe_finds_nothing_and_nothing_runs_out_of_the_window(
     browser: Browser, server: Served, width: int, scheme: str
 ) -> None:

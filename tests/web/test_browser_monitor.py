@@ -104,7 +104,7 @@ def test_a_crawl_is_started_from_the_form(browser: Browser, start: Start, tmp_pa
     assert [text for text in complaints if "400" not in text] == []  # the form that came back
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1400, "light")])
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), pytest.param(1400, "light", marks=pytest.mark.slow)])
 def test_axe_finds_nothing(browser: Browser, start: Start, crawl: Running, tmp_path: Path, width: int, scheme: str) -> None:
     served = start(crawl.directory, root=tmp_path)
     with ExitStack() as stack:

@@ -66,6 +66,7 @@ def test_late_results_move_nothing(tmp_path: Path) -> None:
     assert complaints == []
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_recommend_see_it_elsewhere_and_stop_sharing(tmp_path: Path) -> None:
     docs = tmp_path / "docs"
