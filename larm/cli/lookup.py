@@ -45,7 +45,6 @@ def cat(*, url: str, removed: bool, directory: Path) -> int:
     As they were received, but on a terminal without what could steer it.
     """
     from larm.crawldir.state import PAGES, QUEUES
-    from larm.kit.disk.files import is_there
     from larm.kit.printable import harmless
     from larm.model.url import fingerprint_of
     from larm.store.pages.page_rows import page_row
@@ -60,8 +59,7 @@ def cat(*, url: str, removed: bool, directory: Path) -> int:
     if entry.size and not entry.file:
         complain(f"{access}: it was fetched, but asks that no copy of it is kept (noarchive)")
         return 1
-    book = directory / QUEUES / PAGES
-    row = page_row(book, fingerprint_of(entry.normalised)) if is_there(book) else None
+    row = page_row(directory / QUEUES / PAGES, fingerprint_of(entry.normalised))
     if row is not None and row.forgotten:
         why = row.last.why or f"HTTP status {row.last.status or row.forgotten}"
         see = "this is the copy of before" if removed else f"{command('cat', '--removed', access)} shows the copy of before"

@@ -109,7 +109,7 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
             **own_filters(settings),
         }
         refusals = refusals_of(url, filters(settings, chain))
-        page = _page_row(directory, url.fingerprint)
+        page = page_row(directory / QUEUES / PAGES, url.fingerprint)
         kin = kin_of(directory / QUEUES / ALIASES, url.fingerprint)
         links = _linked(directory, url)
         linked, moved = ("", "") if page else _noted(directory, url)
@@ -172,14 +172,9 @@ def judge_urls(settings: Config, directory: Path, texts: Sequence[str]) -> list[
     return judged
 
 
-def _page_row(directory: Path, key: int) -> PageRow | None:
-    path = directory / QUEUES / PAGES
-    return page_row(path, key) if is_there(path) else None
-
-
 def _in_a_circle(directory: Path, page: PageRow, normalizer: URLNormalizer) -> bool:
     def answer_at(address: str) -> Answer | None:
-        row = _page_row(directory, normalizer.parse(address).fingerprint)
+        row = page_row(directory / QUEUES / PAGES, normalizer.parse(address).fingerprint)
         return row.last if row is not None else None
 
     last, _ = end_of(page.last, answer_at)
@@ -251,8 +246,7 @@ def _may_be_cut(header: Header | None) -> bool:
 
 def _cut(directory: Path) -> int:
     """How many pages may have lost links. Raises StorageError."""
-    path = directory / QUEUES / PAGES
-    rows = page_rows(path) if is_there(path) else ()
+    rows = page_rows(directory / QUEUES / PAGES)
     return sum(row.stored and not {TEXT}.issuperset(row.cuts) for _, row in rows)
 
 

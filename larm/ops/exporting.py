@@ -9,8 +9,9 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 from xml.sax.saxutils import escape
 
@@ -70,107 +71,84 @@ class Exported(msgspec.Struct, frozen=True):
         return {name: said[0] if len(said) == 1 else said for name, said in self.document.fields.items()}
 
 
-class Form(Protocol):
+class Form(NamedTuple):
     """How pages are written."""
 
-    head: str
+    piece: Callable[[Exported], str]
+    """Of a page; empty: it does not belong into this form."""
+    head: str = ""
     """Before the first page."""
-    end: str
+    end: str = ""
     """After the last."""
 
-    def piece(self, page: Exported) -> str:
-        """Of a page; empty: it does not belong into this form."""
 
-
-class JsonLines:
+def _json_line(page: Exported) -> str:
     """An object a page."""
-
-    head = ""
-    end = ""
-
-    def piece(self, page: Exported) -> str:
-        """See `Form`."""
-        document, row = page.document, page.page.row
-        links = [{"url": each.url.access, "text": each.anchor, "follow": each.follow} for each in document.links]
-        more = {
-            "referrer": page.page.entry.from_page,
-            "canonical": document.canonical.access if document.canonical else None,
-            "index": row.index if row is not None else True,
-            "headings": document.headings,
-            **({"fields": page.fields} if page.fields else {}),
-            "text": document.text,
-            "links": links,
-        }
-        return escaped(json.dumps(page.facts() | more, ensure_ascii=False).encode("utf-8", "replace").decode()) + "\n"
+    document, row = page.document, page.page.row
+    links = [{"url": each.url.access, "text": each.anchor, "follow": each.follow} for each in document.links]
+    more = {
+        "referrer": page.page.entry.from_page,
+        "canonical": document.canonical.access if document.canonical else None,
+        "index": row.index if row is not None else True,
+        "headings": document.headings,
+        **({"fields": page.fields} if page.fields else {}),
+        "text": document.text,
+        "links": links,
+    }
+    return escaped(json.dumps(page.facts() | more, ensure_ascii=False).encode("utf-8", "replace").decode()) + "\n"
 
 
-class Table:
-    """CSV (RFC 4180) with a line of names; of the links only the number."""
+def _table(fields: Sequence[str], *, raw: bool) -> Form:
+    """CSV (RFC 4180) with a line of names; of the links only the number.
 
-    end = ""
+    ``fields``: those of the user's, a column each behind all others; several values are parted by line ends. ``raw``: what
+    spreadsheets take for formulas has no quotation mark in front.
+    """
+    columns = {name: f"field.{name}" if name in _COLUMNS else name for name in fields}
 
-    def __init__(self, fields: Sequence[str] = (), *, raw: bool = False) -> None:
-        """``fields``: those of the user's, a column each behind all others; several values are parted by line ends.
-
-        ``raw``: what spreadsheets take for formulas has no quotation mark in front.
-        """
-        self._raw = raw
-        self._fields = {name: f"field.{name}" if name in _COLUMNS else name for name in fields}
-        self.head = ",".join([*_COLUMNS, *self._fields.values()]) + "\r\n"
-
-    def piece(self, page: Exported) -> str:
-        """See `Form`."""
-        own = {column: "\n".join(page.document.fields.get(name, ())) for name, column in self._fields.items()}
+    def piece(page: Exported) -> str:
+        own = {column: "\n".join(page.document.fields.get(name, ())) for name, column in columns.items()}
         row = page.facts() | {"links": len(page.document.links), "text": page.document.text} | own
-        row = {name: cell(value, raw=self._raw) if isinstance(value, str) else value for name, value in row.items()}
+        row = {name: cell(value, raw=raw) if isinstance(value, str) else value for name, value in row.items()}
         line = io.StringIO()
         csv.DictWriter(line, [*_COLUMNS, *own], lineterminator="\r\n").writerow(row)
         return line.getvalue().encode("utf-8", "replace").decode()
 
-
-class Markdown:
-    """The main text of a page with headings, lists, links and tables, behind its facts in YAML."""
-
-    head = ""
-    end = ""
-
-    def __init__(self, effort: int = 1) -> None:
-        """``effort``: see `larm.parse.hostile`."""
-        self._effort = effort
-
-    def piece(self, page: Exported) -> str:
-        """See `Form`."""
-        facts = page.fields | {name: value for name, value in page.facts().items() if value not in (None, "")}
-        head = "".join([f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in facts.items()])
-        document = page.document
-        body = page.body() if document.mime in HTML else b""
-        plain = document.raw_text
-        text = markdown(body, plain, page.page.url.access, self._effort) if body else plain.strip() + "\n"
-        return without_controls(f"---\n{head}---\n\n{text}\n").encode("utf-8", "replace").decode()
+    return Form(piece, ",".join([*_COLUMNS, *columns.values()]) + "\r\n")
 
 
-class Sitemap:
+def _markdown(page: Exported, effort: int) -> str:
+    """The main text of a page with headings, lists, links and tables, behind its facts in YAML.
+
+    ``effort``: see `larm.parse.hostile`."""
+    facts = page.fields | {name: value for name, value in page.facts().items() if value not in (None, "")}
+    head = "".join([f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in facts.items()])
+    document = page.document
+    body = page.body() if document.mime in HTML else b""
+    plain = document.raw_text
+    text = markdown(body, plain, page.page.url.access, effort) if body else plain.strip() + "\n"
+    return without_controls(f"---\n{head}---\n\n{text}\n").encode("utf-8", "replace").decode()
+
+
+def _sitemap_url(page: Exported) -> str:
     """Pages that want to be found, under the addresses by which they want to be known."""
-
-    head = '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
-    end = "</urlset>\n"
-
-    def piece(self, page: Exported) -> str:
-        """See `Form`."""
-        document, url = page.document, page.page.url
-        elsewhere = document.canonical is not None and document.canonical.fingerprint != url.fingerprint
-        if elsewhere or not document.index or (page.page.row is not None and not page.page.row.index):
-            return ""
-        modified = moment(document.modified)
-        date = f"<lastmod>{modified[:10]}</lastmod>" if modified else ""
-        return f"<url><loc>{escape(url.access)}</loc>{date}</url>\n"
+    document, url = page.document, page.page.url
+    elsewhere = document.canonical is not None and document.canonical.fingerprint != url.fingerprint
+    if elsewhere or not document.index or (page.page.row is not None and not page.page.row.index):
+        return ""
+    modified = moment(document.modified)
+    date = f"<lastmod>{modified[:10]}</lastmod>" if modified else ""
+    return f"<url><loc>{escape(url.access)}</loc>{date}</url>\n"
 
 
+_XML = '<?xml version="1.0" encoding="UTF-8"?>\n'
+_XMLNS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
+_SITEMAP = Form(_sitemap_url, f"{_XML}<urlset {_XMLNS}>\n", "</urlset>\n")
 FORMS: dict[str, Callable[[Config, bool], Form]] = {
-    "jsonl": lambda *_: JsonLines(),
-    "csv": lambda settings, raw: Table(field_names(settings), raw=raw),
-    "markdown": lambda settings, _: Markdown(settings.processing.effort),
-    "sitemap": lambda *_: Sitemap(),
+    "jsonl": lambda *_: Form(_json_line),
+    "csv": lambda settings, raw: _table(field_names(settings), raw=raw),
+    "markdown": lambda settings, _: Form(partial(_markdown, effort=settings.processing.effort)),
+    "sitemap": lambda *_: _SITEMAP,
 }
 """By the names of ``--format``; of the settings, and of ``--raw``."""
 
@@ -221,7 +199,7 @@ def write_markdown(pages: Iterator[Exported], form: Form, folder: Path) -> int:
 
 def write_sitemaps(pages: Iterator[Exported], folder: Path, most: int = SITEMAP_MOST) -> int:
     """``sitemap-1.xml`` and so on, and ``sitemap.xml``, which is their index. Raises OSError."""
-    form = Sitemap()
+    form = _SITEMAP
     pieces = (text for page in pages if (text := form.piece(page)))
     folder.mkdir(parents=True, exist_ok=True)
     written, names = 0, list[str]()
@@ -236,8 +214,7 @@ def write_sitemaps(pages: Iterator[Exported], folder: Path, most: int = SITEMAP_
         with (folder / name).open("a", encoding="utf-8") as file:
             file.write(form.end)
     entries = "".join([f"<sitemap><loc>{name}</loc></sitemap>\n" for name in names])
-    head = '<?xml version="1.0" encoding="UTF-8"?>\n<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
-    (folder / "sitemap.xml").write_text(f"{head}{entries}</sitemapindex>\n", encoding="utf-8")
+    (folder / "sitemap.xml").write_text(f"{_XML}<sitemapindex {_XMLNS}>\n{entries}</sitemapindex>\n", encoding="utf-8")
     return written
 
 

@@ -208,10 +208,7 @@ def _without(header: Header, pages: int) -> Header:
 
 def _rows(directory: Path, gone: ForgottenPages) -> Iterator[tuple[Url, bool]]:
     """Each page that the crawl has asked for, and whether it has it; also where its host is another crawl's now."""
-    path = directory / QUEUES / PAGES
-    if not is_there(path):
-        return
-    for key, row in page_rows(path, left=True):
+    for key, row in page_rows(directory / QUEUES / PAGES, left=True):
         if gone.holds(row.normalised):
             yield row.message(key).url, row.stored
 
@@ -238,7 +235,7 @@ def _recognised(settings: Config, directory: Path, gone: ForgottenPages) -> tupl
     """What is forgotten, by addresses in any form; and what all of these have in them, see `ForgottenPages.hint`."""
     parse, path = normalizer_of(settings, directory, ["file:"]).parse, directory / QUEUES / PAGES
     found = gone.hint()
-    rows = page_rows(path, left=True) if is_there(path) else ()
+    rows = page_rows(path, left=True)
     hint = gone.hint([row.access for _, row in rows if gone.holds(row.normalised) and not found.search(row.access)])
 
     @lru_cache(maxsize=10_000)

@@ -87,8 +87,7 @@ def notes_of(rules: Iterable[Rule]) -> list[Note]:
 
 def cut_numbers(directory: Path) -> Mapping[str, Any]:
     """Return what is missing of pages, and the settings that read more; empty where nothing is. Raises StorageError."""
-    path = directory / QUEUES / PAGES
-    pages = cut_pages(path) if is_there(path) else {}
+    pages = cut_pages(directory / QUEUES / PAGES)
     known = [(CUTS[name], count, limit) for name, (count, limit) in pages.items() if count and name in CUTS]
     cuts = [f"{count:,} {cut.what}" for cut, count, _ in known]
     return {"cuts": cuts, "settings": [f"--set {remedy}" for cut, _, limit in known if (remedy := cut.remedy(limit))]}

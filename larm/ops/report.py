@@ -19,7 +19,6 @@ from larm.engine.figures.reporter import LOG
 from larm.index.duplicates.lookup import aliases_in
 from larm.index.reader import IndexReader
 from larm.index.schema import index_exists
-from larm.kit.disk.files import is_there
 from larm.kit.logs.log_file import with_parts
 from larm.ops.history import Moment, history
 from larm.store.pages.page_row import PageRow
@@ -45,8 +44,7 @@ def begun(moments: Sequence[Moment]) -> int:
 def changes_of(directory: Path) -> Iterator[Change]:
     """In the order of fingerprints. Raises StorageError."""
     since = begun(history(directory / LOGS / LOG))
-    book = directory / QUEUES / PAGES
-    for _, row in page_rows(book) if is_there(book) else ():
+    for _, row in page_rows(directory / QUEUES / PAGES):
         if change := change_of(row, since):
             yield change
 
@@ -113,8 +111,7 @@ def report_of(directory: Path) -> Report:
     first = last = 0
     log, moments = StoreLog(directory), history(directory / LOGS / LOG)
     since, changes, lost = begun(moments), list[Change](), set[int]()
-    book = directory / QUEUES / PAGES
-    for _, row in page_rows(book) if is_there(book) else ():
+    for _, row in page_rows(directory / QUEUES / PAGES):
         site = sites.setdefault(row.host, SiteRow(row.host))
         answer = row.last
         if not row.stored:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from larm.errors import StorageError
+from larm.kit.disk.files import is_there
 from larm.kit.disk.table import Table
 from larm.store.pages.page_row import PageRow, decode_row, part_of
 
@@ -83,16 +84,20 @@ def failing_pages(path: Path, keys: Sequence[int]) -> Mapping[int, int]:
 
 
 def page_row(path: Path, key: int) -> PageRow | None:
-    """As `PageRows.find`, for one page."""
+    """As `PageRows.find`, for one page; None also where there is no page book."""
+    if not is_there(path):
+        return None
     with closing(PageRows(path)) as rows:
         return rows.find(key)
 
 
 def page_rows(path: Path, *, left: bool = False) -> Iterator[tuple[int, PageRow]]:
-    """All of them, by fingerprint, in their order; a crawl may be running. Raises StorageError.
+    """All of them, by fingerprint, in their order; none where there is no page book. Raises StorageError.
 
-    ``left``: also those whose hosts are another crawl's now.
+    A crawl may be running. ``left``: also those whose hosts are another crawl's now.
     """
+    if not is_there(path):
+        return
     for batch in page_batches(path, read_only=True, left=left):
         yield from batch
 
