@@ -335,9 +335,9 @@ def test_it_is_said_asked_and_undone(web: SyntheticWeb, tmp_path: Path, start: s
     assert said.endswith(f"unless you say: 'larm forget --dir {tmp_path} --undo '{pattern}''\n")
     assert cli.run(["forget", *directory]) == 0
     assert capsys.readouterr().out.startswith(f"{pattern}  since ")
-    verdict = explain_url(config_of(start, SETTINGS), tmp_path, f"{start}private/1").verdict
-    assert verdict.startswith("Forgotten on 20")
-    assert verdict.endswith(f"; to have it fetched again: '{undo}'")
+    note = explain_url(config_of(start, SETTINGS), tmp_path, f"{start}private/1").note
+    assert (note.key, note.numbers["undo"]) == ("why_forgotten", f"'{undo}'")
+    assert note.numbers["when"].startswith("on 20")
     assert cli.run(["forget", "--undo", "nothing", *directory]) == 2
     assert "nothing is not forgotten" in capsys.readouterr().err
     assert cli.run(["forget", "--undo", pattern, *directory]) == 0

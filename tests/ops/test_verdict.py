@@ -133,17 +133,17 @@ def test_hosts_of_another_agent(web: SyntheticWeb, tmp_path: Path) -> None:
     write_identity(tmp_path / "two" / QUEUES / IDENTITY, Identity("demo", "b"))
     write_roster(tmp_path / "one" / QUEUES, Roster("demo", "a", members={"b": 1.0}, cards=cards))
     there = web.url("a.localhost", "/new")
-    assert (
-        explain_url(settings, tmp_path / "one", there).verdict
-        == f"Its host belongs to the agent b at tcp/127.0.0.1:2: 'larm why --dir {tmp_path / 'two'} {there}' says more"
-    )
-    assert explain_url(settings, tmp_path / "one", start).verdict.startswith("Fetched ")
-    assert explain_url(settings, tmp_path / "one", "http://other.example/").verdict.startswith(
-        "Not fetched: out of scope: other.example is not"
-    )
+    ask = f"'larm why --dir {tmp_path / 'two'} {there}' says more"
+    said = explain_url(settings, tmp_path / "one", there).note
+    assert (said.key, said.numbers) == ("why_elsewhere", {"agent": f"the agent b at tcp/127.0.0.1:2: {ask}"})
+    assert explain_url(settings, tmp_path / "one", start).note.key == "why_fetched"
+    outside = explain_url(settings, tmp_path / "one", "http://other.example/").note
+    assert outside.key == "why_scope"
+    assert outside.numbers["reason"].startswith("other.example is not")
     write_roster(tmp_path / "one" / QUEUES, Roster("demo", "a", members={"b": 1.0}, cards={"b": Card("tcp/192.0.2.2:7441")}))
-    said = explain_url(settings, tmp_path / "one", there).verdict
-    assert said == f"Its host belongs to the agent b at tcp/192.0.2.2:7441: 'larm why {there}' on its machine says more"
+    said = explain_url(settings, tmp_path / "one", there).note
+    ask = f"'larm why {there}' on its machine says more"
+    assert (said.key, said.numbers) == ("why_elsewhere", {"agent": f"the agent b at tcp/192.0.2.2:7441: {ask}"})
 
 
 @pytest.mark.parametrize(
@@ -171,24 +171,26 @@ def test_a_crawl_tells_of_each_of_its_addresses(web: SyntheticWeb, tmp_path: Pat
     start = web.url("a.localhost")
     run_crawl(tmp_path, start)
 
-    def why(path: str) -> str:
-        return explain_url(config_of(start), tmp_path, web.url("a.localhost", path)).verdict
+    def why(path: str, *names: str) -> tuple[Any, ...]:
+        note = explain_url(config_of(start), tmp_path, web.url("a.localhost", path)).note
+        return (note.key, *(note.numbers[name] for name in names))
 
-    assert why("/page").endswith(", searchable: yes")
-    assert why("/quiet").endswith("(noindex)")
-    assert why("/gone").startswith("Not fetched: 404: no such page since 2")
-    assert why("/moved") == f"Redirects to {start}page (302)"
+    assert why("/page", "searchable") == ("why_fetched", "yes")
+    assert why("/quiet", "searchable") == ("why_fetched", "no, it asks not to be indexed (noindex)")
+    assert why("/gone", "reason") == ("why_not_fetched", "404: no such page")
+    assert why("/moved", "moved", "status") == ("why_moved", f"{start}page", 302)
     for page, to in ("to-ring", "ring1"), ("ring3", "ring1"):
-        assert why(f"/{page}") == f"Not fetched: redirects to {start}{to} (302), and from there on in a circle"
-    assert why("/private").startswith("Not fetched: forbidden by line 2 of ")
-    assert why("/never").startswith("Not known to this crawl")
+        assert why(f"/{page}", "moved", "status") == ("why_circle", f"{start}{to}", 302)
+    assert why("/private", "reason")[1].startswith("line 2 of ")
+    assert why("/never") == ("why_unknown",)
     outside = explain_url(config_of(start), tmp_path, web.url("b.localhost"))
-    assert outside.verdict.startswith("Not fetched: out of scope: b.localhost")
+    assert outside.note.key == "why_scope"
+    assert outside.note.numbers["reason"].startswith("b.localhost")
     assert ("linked from", start) in outside.rows
     web.log.clear()
     site.remove("/page")
     run_crawl(tmp_path, start)
-    assert why("/page").startswith("Gone since 2")
+    assert why("/page") == ("why_gone",)
     assert asked(web)["a.localhost/moved"] == 0, "an address that only redirects is not asked for again"
     topics = dict(explain_url(config_of(start), tmp_path, start).rows)
     assert topics["last asked"] == topics["last fetch"][:16]
@@ -199,5 +201,6 @@ def test_a_robots_txt_that_cant_be_read_is_the_reason(web: SyntheticWeb, tmp_pat
     site.status("/robots.txt", 503)
     start = web.url("a.localhost")
     run_crawl(tmp_path, start, {"frontier.backoff": "2h"})
-    said = explain_url(config_of(start), tmp_path, start).verdict
-    assert said.startswith("Not fetched: robots.txt could not be read (503), next try 2")
+    said = explain_url(config_of(start), tmp_path, start).note
+    assert (said.key, said.numbers["reason"]) == ("why_no_robots", "robots.txt could not be read (503)")
+    assert said.numbers["later"] > 0

@@ -221,7 +221,7 @@ def test_arc_files(tmp_path: Path, name: str, capfd: pytest.CaptureFixture[str])
     assert b"illustrative examples" in body
     assert capfd.readouterr().err == ""
     [row] = rows(tmp_path / "crawl")
-    assert explain_url(config_of("http://example.com/"), tmp_path / "crawl", row.url).verdict.startswith("Fetched")
+    assert explain_url(config_of("http://example.com/"), tmp_path / "crawl", row.url).note.key == "why_fetched"
 
 
 @pytest.mark.skipif(not SAMPLES.exists(), reason=f"no {SAMPLES}")

@@ -103,7 +103,8 @@ def test_what_a_filter_drops_is_told_and_fetched_by_a_run_without_it(
         assert said == ([] if again and place < 4 else [told])
     url = web.url("a.localhost", "/wild")
     assert set(lines(tmp_path, "NoWilderness")) == {url}
-    assert explain_url(config, tmp_path, url).verdict == "Not fetched: dropped by the filter NoWilderness: wilderness"
+    note = explain_url(config, tmp_path, url).note
+    assert (note.key, note.numbers) == ("why_filter", {"filter": "NoWilderness", "reason": "wilderness"})
     assert larm_says("links", "--dir", str(tmp_path), "--broken").status == 0
     assert asked(web)["a.localhost/wild"] == 0
     if place > 3:
@@ -222,7 +223,8 @@ def test_a_page_that_a_processor_failed_on_is_told_and_comes_back_when_it_is_men
     config = config_of(start, broken)
     notes = {each.key: each.numbers for each in left_out(tmp_path, config, run.last, run.own)}
     assert notes["cut"]["cuts"] == ["1 that a processor failed on (logs/thread*_errors.log says how)"]
-    assert "searchable: no, a processor failed on it" in explain_url(config, tmp_path, web.url("a.localhost", "/bad")).verdict
+    note = explain_url(config, tmp_path, web.url("a.localhost", "/bad")).note
+    assert note.numbers["searchable"] == "no, a processor failed on it"
     mended: dict[str, object] = {"processing.by_mime": {"text/x-own": f"{HERE}:GoodProcessor"}}
     run_crawl(tmp_path, start, mended)
     assert web.url("a.localhost", "/bad") in indexed(tmp_path)

@@ -11,6 +11,7 @@ import pytest
 from larm.building.searching import open_searcher
 from larm.cli import run
 from larm.config import Config, Search
+from larm.engine.figures.notes import Note
 from larm.ops.afterwards import explain_url
 from larm.ops.report import changes_of
 from larm.store.reader import StoreLog
@@ -41,8 +42,8 @@ def found(directory: Path) -> set[str]:
     return {url.rpartition("/")[2] for url in indexed(directory)}
 
 
-def why(directory: Path, url: str) -> str:
-    return explain_url(Config(), directory, url).verdict
+def why(directory: Path, url: str) -> Note:
+    return explain_url(Config(), directory, url).note
 
 
 @pytest.mark.parametrize(
@@ -62,12 +63,12 @@ def test_page_leaves_when_a_refusal_repeats_and_comes_back(
     assert len(found(tmp_path)) == len(PATHS), "all others are there"
     assert [change.url for change in changes_of(tmp_path) if change.what == "gone"] == [url]
     said = why(tmp_path, url)
-    assert str(status) in said
-    assert "each revisit asks again" in said
+    assert said.key == "why_not_found"
+    assert str(status) in said.numbers["reason"]
     site.page("/3", "Page 3", "zeppelin number 3")
     crawl(tmp_path, start)
     assert "3" in found(tmp_path)
-    assert why(tmp_path, url).startswith("Fetched")
+    assert why(tmp_path, url).key == "why_fetched"
 
 
 def test_page_that_robots_txt_forbids_leaves_in_the_second_run(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
@@ -85,7 +86,8 @@ def test_redirect_to_a_page_that_is_stored_is_its_duplicate_at_once(tmp_path: Pa
     web.host("a.localhost").redirect("/3", "/4", 302)
     crawl(tmp_path, start)
     assert found(tmp_path) == {"", *(path[1:] for path in PATHS)} - {"3"}
-    assert f"302: moved to {web.url('a.localhost', '/4')}" in why(tmp_path, web.url("a.localhost", "/3"))
+    moved = f"302: moved to {web.url('a.localhost', '/4')}"
+    assert why(tmp_path, web.url("a.localhost", "/3")).numbers["reason"] == moved
 
 
 def test_unreached_page_is_found_and_said_until_it_is_given_up(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
@@ -98,7 +100,7 @@ def test_unreached_page_is_found_and_said_until_it_is_given_up(tmp_path: Path, w
     assert hit.failing > 0
     assert any("report --changes" in note for note in run.notes)
     assert [change.url for change in changes_of(tmp_path) if change.what == "failing"] == [url]
-    assert "in 4 revisits" in why(tmp_path, url)
+    assert why(tmp_path, url).numbers["runs"] == 4
     assert StoreLog(tmp_path).find(url) is not None
     crawl(tmp_path, start)
     assert "3" in found(tmp_path), "thirty days are not over"
@@ -153,11 +155,11 @@ def test_page_of_a_host_that_is_given_up_counts_as_failing_in_each_revisit(
     down = {"sites": {"a.localhost": {"proxy": "http://127.0.0.1:9"}}, "recrawl.give_up": 0, "frontier.retries": 0}
     for runs in range(1, 6):
         run = run_crawl(tmp_path, starts, down)
-        assert all(f"in {runs} revisit" in why(tmp_path, url) for url in pages)
+        assert {why(tmp_path, url).numbers["runs"] for url in pages} == {runs}
     assert any("recrawl.most_gone" in note for note in run.notes), "the guard holds"
     web.log.clear()
     run_crawl(tmp_path, starts)
-    assert not any("not reached" in why(tmp_path, url) for url in pages)
+    assert {why(tmp_path, url).numbers["since"] for url in pages} == {0}
     assert {count for url, count in asked(web).items() if url.startswith("a.")} == {1}
 
 

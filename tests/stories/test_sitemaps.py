@@ -246,5 +246,5 @@ def test_sitemaps_of_other_hosts_are_bounded_for_each_host(
 def test_why_says_that_a_sitemap_is_none_for_searches_without_noindex(tmp_path: Path, web: SyntheticWeb, start: str) -> None:
     put(web.host("a.localhost"), "/map.xml", urlset(web.url("a.localhost", "/docs/hidden")))
     run_crawl(tmp_path, start, {"crawl.scope": "below"})
-    said = explain_url(config_of(start), tmp_path, web.url("a.localhost", "/map.xml")).verdict
-    assert said.endswith("searchable: no, it is a sitemap")
+    said = explain_url(config_of(start), tmp_path, web.url("a.localhost", "/map.xml")).note
+    assert (said.key, said.numbers["searchable"]) == ("why_fetched", "no, it is a sitemap")

@@ -65,8 +65,9 @@ def test_what_is_excluded_is_counted_and_can_be_taken_back(start: str, web: Synt
         assert (undo in scope) == (not settings)
         notes = {each.key: each.numbers for each in left_out(tmp_path, config_of(home, settings), run.last)}
         assert notes["excluded"] == {"urls": 2}
-        why = explain_url(config_of(home, settings), tmp_path, f"{home}print/1").verdict
-        assert "excluded by /print/*; -s crawl.scope=host takes whole hosts, with nothing excluded" in why
+        why = explain_url(config_of(home, settings), tmp_path, f"{home}print/1").note
+        assert why.key == "why_scope"
+        assert "excluded by /print/*; -s crawl.scope=host takes whole hosts, with nothing excluded" in why.numbers["reason"]
     assert "a.localhost/print/1" not in asked(web)
     whole = {"crawl.scope": "host"}
     run = run_crawl(tmp_path, home, whole)
