@@ -51,7 +51,8 @@ def needing(extra: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        raise UsageError(f"{error.name} is missing: pip install 'larm[{extra}]'") from error
+        package = str(error.name).partition(".")[0]
+        raise UsageError(f"{package} is missing: pip install 'larm[{extra}]'") from error
 
 
 class Mistakes:

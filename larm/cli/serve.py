@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import webbrowser
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -126,7 +127,8 @@ def serve(
     if peers.name or peers.registrar:
         if cluster:
             raise UsageError("--cluster and --peer: each needs a larm serve of its own, on another port")
-        from larm.web.peering import peering_of
+        with needing("peers"):
+            from larm.web.peering import peering_of
 
         served, peering = peering_of(
             settings,
@@ -166,12 +168,10 @@ def serve(
         network=service,
         stop_crawls=stop_crawls,
     )
-    place = f"[{host}]" if ":" in host else host
-    address = f"{'https' if settings.serve.certificate else 'http'}://{place}:{socket.getsockname()[1]}/"
+    scheme, place = "https" if settings.serve.certificate else "http", f"[{host}]" if ":" in host else host
+    address = f"{scheme}://{place}:{socket.getsockname()[1]}/"
     say(f"{address}  (Ctrl-C ends it{'' if access.only_search else f'; the token is in {access.token.path}'})")
     if opened:
-        import webbrowser
-
         webbrowser.open(address)
     make_server(app, settings.serve.certificate).run(sockets=[socket])
 

@@ -16,13 +16,14 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from larm.config import Config, Peers
-from larm.errors import needing
 from larm.index.search.query import LONGEST
 from larm.index.search.shared import SharedSearcher
 from larm.model.restriction import open_to
 from larm.peers.addresses import host_of
 from larm.peers.yousearch.canonical import canonical, readable
 from larm.peers.yousearch.protocol import Recommend
+from larm.peers.yousearch.visible import PublishedSearcher
+from larm.peers.yousearch.wiring import Peering, build, indexed
 from larm.seams import Searcher
 from larm.web.access import Kind
 from larm.web.directories import Directories
@@ -31,8 +32,6 @@ from larm.web.page import can_be_opened, form_of, message, page
 if TYPE_CHECKING:
     from larm.peers.channel import Contact
     from larm.peers.yousearch.shares import Share
-    from larm.peers.yousearch.wiring import Peering
-    from larm.web.directories import Directories
 
 
 def peering_of(
@@ -48,10 +47,6 @@ def peering_of(
 ) -> tuple[Directories, Peering]:
     """``address``: where it listens; ``others``: machines searched by their addresses; ``copies``: everybody may look
     at stored copies. Raises UsageError, StorageError."""
-    with needing("peers"):
-        from larm.peers.yousearch.visible import PublishedSearcher
-        from larm.peers.yousearch.wiring import build, indexed
-
     served: Directories
 
     def local() -> dict[Path, SharedSearcher]:

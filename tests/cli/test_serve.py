@@ -114,6 +114,12 @@ def test_a_disk_that_is_full_for_the_access_log_is_said_once(tmp_path: Path) -> 
     log.close()
 
 
+@pytest.mark.parametrize("options", [("--peer", "eel"), ("--network", "freeworld")])
+def test_peer_without_its_extra_says_what_to_install(crawl: Path, options: tuple[str, str]) -> None:
+    said = larm_says("serve", str(crawl), "--port", "0", *options, before="import sys; sys.modules['cryptography'] = None")
+    assert (said.status, said.last) == (2, "larm: cryptography is missing: pip install 'larm[peers]'")
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it(crawl: Path, number: int) -> None:
     command = [sys.executable, "-P", "-m", "larm", "serve", "--port", "0", "--access-log", "access.log"]
