@@ -32,9 +32,8 @@ from larm.frontier.handler import MessageHandler
 from larm.frontier.hosts import HostBook
 from larm.frontier.queues import HostQueues
 from larm.frontier.resumption import Standing
-from larm.frontier.robots.answers import RobotsPolicy
 from larm.frontier.robots.desk import Arrival, RobotsDesk
-from larm.frontier.robots.landing import RobotsLander
+from larm.frontier.robots.landing import RobotsLander, RobotsPolicy
 from larm.frontier.traps.desk import TrapDesk
 from larm.frontier.turns import Turns
 from larm.kit.disk.block_store import DATABASE

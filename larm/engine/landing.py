@@ -44,7 +44,7 @@ CIRCLE = "redirect/circle"
 SITEMAPS = "robotstxt/sitemaps_fetched"
 """Counts sitemaps."""
 KEPT = "revisit/redirected"
-"""Counter: pages of a revisit that redirect for now (302, 303, 307), as to a login; see `larm.store.pages.failing`."""
+"""Counter: pages of a revisit that redirect for now (302, 303, 307), as to a login; see `larm.store.pages.page_row`."""
 
 
 class Lander:

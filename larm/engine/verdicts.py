@@ -15,10 +15,10 @@ from larm.frontier.host import Host
 from larm.frontier.hosts import HostBook
 from larm.frontier.request_count import limits_of
 from larm.frontier.shared_addresses import SharedAddresses
-from larm.frontier.traps.told import left_at
 from larm.kit.counted import counted
 from larm.kit.disk.caching_queue import QueueState
 from larm.model.file_url import FILES
+from larm.model.left import HostLeft
 from larm.model.message import ORDINARY, URLMessage
 from larm.model.url import Url
 from larm.seams import Filter
@@ -122,7 +122,7 @@ def _host_rows(host: Host, url: Url, settings: Config, wall: Callable[[float], f
     if host.backoffs:
         until = minute(wall(host.next_start))
         rows.append(("left alone", f"until {until}, as it asked for it"))
-    left = left_at(host)
+    left = host.traps.left(host.key) if host.traps is not None else HostLeft(host.key)
     rows += [
         ("held back here", f"{counted(each.urls, 'URL')} of {each.pattern} ({each.state})")
         for each in left.patterns

@@ -18,9 +18,8 @@ from larm.frontier.host_records import ROW, QueueRow
 from larm.frontier.hosts import HostBook
 from larm.frontier.politeness import Decision, policy
 from larm.frontier.queues import HostQueues
-from larm.frontier.robots.answers import RobotsPolicy
 from larm.frontier.robots.desk import Arrival, RobotsDesk
-from larm.frontier.robots.landing import RobotsLander
+from larm.frontier.robots.landing import RobotsLander, RobotsPolicy
 from larm.frontier.shared_addresses import SharedAddresses
 from larm.frontier.traps.desk import TrapDesk
 from larm.frontier.traps.limits import TrapRules

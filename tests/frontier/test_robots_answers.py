@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from larm.config import Robots
-from larm.frontier.robots.answers import GiveUp, NotYet, Redirect, RobotsAnswer, RobotsPolicy
+from larm.frontier.robots.landing import GiveUp, NotYet, Redirect, RobotsAnswer, RobotsPolicy
 from larm.frontier.robots.rules import ALLOW_ALL, RobotsRules
 from larm.model.message import URLMessage
 from larm.model.outcome import FailReason, Fetched, Moved, NotModified, Outcome

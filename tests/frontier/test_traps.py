@@ -14,7 +14,6 @@ from larm.frontier.traps.host_traps import HostTraps
 from larm.frontier.traps.limits import TrapRules
 from larm.frontier.traps.records import PatternRecord, State
 from larm.frontier.traps.saved import decode_traps, row_of, traps_of
-from larm.frontier.traps.told import left_at
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.caching_queue import CachingQueue, QueueState
 from larm.model.message import REDIRECT, UNKNOWN, URLMessage, decode_messages, encode_messages
@@ -336,7 +335,7 @@ def test_it_is_in_its_row_whatever_happened(steps: list[tuple[str, int, str]]) -
             traps.learn(read(address, stale=what == "stale", simhash=number + 1), given)
     again = traps_of(row_of(traps), make)
     assert row_of(again) == row_of(traps)
-    assert again.report() == traps.report()
+    assert again.left("a.test") == traps.left("a.test")
     assert (again.read, again.held, again.active or True) == (traps.read, traps.held, traps.active or True)
     for form, number, _ in steps:
         assert holder(again, form.format(number)) == holder(traps, form.format(number))
@@ -400,7 +399,8 @@ def test_the_desk(rig: Rig) -> None:
     assert held == [True, True, False, False]
     assert drops.reasons() == []
     assert (rig.traps.explain(late) or "").startswith("held back: pattern /day/0 ")
-    left = left_at(host)
+    assert host.traps is not None
+    left = host.traps.left(host.key)
     assert (left.urls, left.patterns[0].pattern, left.patterns[0].state) == (22, "/day/0", "closed")
     assert rig.traps.held_back == 22
     assert rig.at_rest == []

@@ -26,8 +26,7 @@ from larm.model.cuts import may_be_whole
 from larm.model.document import Visit
 from larm.model.message import UNKNOWN, URLMessage, as_whole
 from larm.model.url import BadUrl, Url
-from larm.store.pages.failing import HOST_GIVEN_UP, MOVED, UNREACHED, Failing
-from larm.store.pages.page_row import PageRow
+from larm.store.pages.page_row import HOST_GIVEN_UP, MOVED, UNREACHED, Failing, PageRow
 from larm.store.pages.page_rows import PageRows, Written, generation_of, page_batches, written
 
 _BATCH = 1000
@@ -71,7 +70,7 @@ class Demand(NamedTuple):
     share: float = 1.0
     """Of the pages, those that are asked for, unless all have to come whole."""
     give_up: float = 0.0
-    """Seconds after which a page that is not reached leaves the index, see `larm.store.pages.failing`."""
+    """Seconds after which a page that is not reached leaves the index, see `larm.store.pages.page_row`."""
     current: float = 0.0
     """Seconds for which servers are believed that a page is."""
     limits: Mapping[str, int] = MappingProxyType({})

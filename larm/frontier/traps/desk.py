@@ -21,11 +21,10 @@ import msgspec
 
 from larm.frontier.host import Host
 from larm.frontier.hosts import HostBook
-from larm.frontier.traps.host_traps import BEYOND, HostTraps
+from larm.frontier.traps.host_traps import BEYOND, TOLD, HostTraps
 from larm.frontier.traps.limits import TrapRules, odd
 from larm.frontier.traps.records import PatternRecord, State
 from larm.frontier.traps.rounds import next_step, reopen, resume, undecided
-from larm.frontier.traps.told import TOLD, left_at, why_held
 from larm.kit.threads.tally import Tally
 from larm.model.file_url import FILES
 from larm.model.left import HostLeft
@@ -147,7 +146,7 @@ class TrapDesk:
         if limit is not None:
             why = f"beyond {limit}"
         elif found is not None:
-            why = why_held(found[1])
+            why = found[1].why
         else:
             return None
         return f"held back: {why}" if held else f"a new address like it is held back: {why}"
@@ -259,7 +258,7 @@ class TrapDesk:
         self._book.warm(keys)
         with self._book.lock:
             hosts = [host for key in keys if (host := self._book.find_locked(key)) is not None]
-            return [left_at(host) for host in hosts if host.traps is not None]
+            return [host.traps.left(host.key) for host in hosts if host.traps is not None]
 
     @property
     def held_back(self) -> int:

@@ -15,6 +15,7 @@ from larm.frontier.traps.limits import HostLimits, TrapRules
 from larm.frontier.traps.parameters import Choices, HostParameters
 from larm.frontier.traps.records import ENOUGH, PatternRecord, Round, State
 from larm.kit.disk.caching_queue import CachingQueue, QueueState
+from larm.model.left import HostLeft, PatternLeft
 from larm.model.message import URLMessage
 from larm.model.novelty import Novelty
 from larm.model.url_shape import BREADTHS, Parts, Pattern, number_of, parts_of, patterns_of, without
@@ -39,6 +40,8 @@ _WARY = 64
 """Pages of a host for which it is asked with care after one has spoken against its pattern."""
 _ONCE = " (each once)"
 """Behind patterns of addresses that are the first of their families."""
+TOLD = 20
+"""Hosts of which people are told what is left, those with the most; and patterns of each."""
 PARAMETER, BEYOND = len(BREADTHS), -1
 """Breadths of records that are no patterns."""
 
@@ -266,11 +269,12 @@ class HostTraps(msgspec.Struct, array_like=True, eq=False):
 
     # -- what people are told
 
-    def report(self) -> list[tuple[str, str, int]]:
-        """Of each record that holds something back or is closed: its pattern, its `State` in lower case, how many it holds."""
+    def left(self, host: str) -> HostLeft:
+        """What this host holds back, by the patterns that are closed or hold most of it."""
         closed = [each for each in self.records.values() if each.closed or each.held]
         closed.sort(key=lambda each: each.held, reverse=True)
-        return [(each.text, each.state.name.lower(), each.held) for each in closed]
+        patterns = tuple(PatternLeft(each.text, each.state.name.lower(), each.held) for each in closed[:TOLD])
+        return HostLeft(host, self.held, self.over, patterns, tuple(sorted(self.parameters.empty)))
 
     # -- the checkpoint and the memory
 

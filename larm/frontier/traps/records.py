@@ -32,6 +32,15 @@ class State(IntEnum):
     """No pattern, but one of the limits of ``filters.traps`` that they are beyond."""
 
 
+_WHY = {
+    State.OPEN: "does not change the text",
+    State.CLOSED: "went on without anything new; whether it is a trap is not decided yet: what it holds back is asked for when"
+    " its host has nothing else to do, or by a later run",
+    State.TRAP: "is a trap: it went on and on without anything new ('larm crawl --parked' fetches what it holds back)",
+    State.SAME: "does not change the text ('larm crawl --parked' fetches what it holds back)",
+}
+
+
 class Round(msgspec.Struct, array_like=True, gc=False):
     """What has been asked of a closed pattern, and what it said; see `larm.frontier.traps.rounds`."""
 
@@ -141,6 +150,11 @@ class PatternRecord(msgspec.Struct, array_like=True, eq=False):
     def undecided(self) -> bool:
         """Nobody knows yet whether what it holds back is a trap."""
         return self.state is State.CLOSED and self.held > 0
+
+    @property
+    def why(self) -> str:
+        """Why its addresses are held back, for people."""
+        return f"pattern {self.text} {_WHY[self.state]}"
 
     def put(self, message: URLMessage) -> None:
         """Hold it back; `parked` is there."""

@@ -23,8 +23,7 @@ from larm.model.document import Document, Visit
 from larm.model.message import REDIRECT, UNKNOWN, Known, as_whole, tag_of
 from larm.model.url import Url
 from larm.seams import Clock
-from larm.store.pages.failing import Failing, kind_of
-from larm.store.pages.page_row import Answer, PageRow, Past, claim, decode_row, encode_row, part_of
+from larm.store.pages.page_row import Answer, Failing, PageRow, Past, claim, decode_row, encode_row, kind_of, part_of
 
 _MAX_AGE = re.compile(r"""(?:^|,)\s*max-age\s*=\s*"?([0-9]+)""", re.IGNORECASE)
 _NEVER = re.compile(r"(?:^|,)\s*no-(?:store|cache)\s*(?:,|$)", re.IGNORECASE)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from larm.store.pages.failing import LEAST_RUNS, MOVED, REFUSED, REMOVED, UNREACHED, Failing, kind_of
-from larm.store.pages.page_row import FORBIDDEN
+from larm.store.pages.page_row import FORBIDDEN, LEAST_RUNS, MOVED, REFUSED, REMOVED, UNREACHED, Failing, kind_of
 
 DAY = 86_400
 
