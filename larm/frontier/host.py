@@ -3,7 +3,7 @@
 Guarded by the lock of the `HostBook` that holds it. Times are `Clock.monotonic` seconds, except where it says wall time.
 """
 
-from dataclasses import dataclass, field
+from __future__ import annotations
 
 import msgspec
 
@@ -49,48 +49,56 @@ class Delayed(msgspec.Struct, frozen=True, order=True):
     message: URLMessage = msgspec.field()
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class Host:
+class HostState(msgspec.Struct, array_like=True):
+    """What a checkpoint, and a move to another crawl, keeps of a host as it is."""
+
+    health: int
+    """Falls with time-outs; at 0 the host is given up (LARM-63)."""
+    errors: int = 0
+    """Errors minus other responses of late (`politeness.Decision.errors`)."""
+    backoffs: int = 0
+    """Times in a row that the host asked to back off: once for all requests that were in flight when it did."""
+    dormant: bool = False
+    """Given up: its messages do not keep the crawl going (LARM-65)."""
+    dormancies: int = 0
+    blocked: bool = False
+    """A user wants no requests to it: its messages wait, and do not keep the crawl going either."""
+    frozen: bool = False
+    """On its way to another crawl, or from one: it gives no leases, but its messages keep the crawl going."""
+    address: str = ""
+    """IP address of its last connection; empty: there was none, or it is no host of the network."""
+
+    def kept(self) -> HostState:
+        """Return a copy of this part alone."""
+        return HostState(*msgspec.structs.astuple(self)[: len(HostState.__struct_fields__)])
+
+
+class Host(HostState, kw_only=True, eq=False):
     """The record of one host. Plain state; what may be done with it stands in `HostQueues` and `RobotsDesk`."""
 
     key: str
-    health: int
-    """Falls with time-outs; at 0 the host is given up (LARM-63)."""
     queue: CachingQueue[URLMessage] | BandedQueue
     """Banded only where the crawl has an order."""
     parked: CachingQueue[URLMessage]
     """Waiting for robots.txt (LARM-53)."""
-    robots: dict[str, OriginRobots] = field(default_factory=dict)
+    robots: dict[str, OriginRobots] = {}
     """By scheme."""
-    robots_tasks: list[URLMessage] = field(default_factory=list)
+    robots_tasks: list[URLMessage] = []
     """robots.txt to fetch, before anything else."""
-    arriving: dict[str, URLMessage] = field(default_factory=dict)
+    arriving: dict[str, URLMessage] = {}
     """By scheme: the task whose answer is on its way to the handler. Till it is there, a checkpoint knows only the task."""
-    delayed: list[Delayed] = field(default_factory=list)
+    delayed: list[Delayed] = []
     """A heap of retries."""
-    running: dict[int, tuple[URLMessage, bool]] = field(default_factory=dict)
+    running: dict[int, tuple[URLMessage, bool]] = {}
     """Requests that are out: number of the lease -> (message, is it for robots.txt)."""
-    pending: dict[int, tuple[URLMessage, bool]] = field(default_factory=dict)
+    pending: dict[int, tuple[URLMessage, bool]] = {}
     """Leases that are out without a request: their pages wait to be read, or they for all else to be done."""
     unread: int = 0
     """Of these, so many were answered."""
     next_start: float = 0.0
     """No lease before this time."""
-    errors: int = 0
-    """By so many its errors outnumber its other answers of late (`politeness.Decision.errors`)."""
-    backoffs: int = 0
-    """Times in a row that the host asked to be left alone: once for all requests that were out when it did."""
     resting: int = 0
     """Leases with a smaller number were out when it asked last."""
-    dormant: bool = False
-    """Given up: its messages do not keep the crawl going (LARM-65)."""
-    dormancies: int = 0
-    blocked: bool = False
-    """Not to be asked any more, as somebody wants it so; its messages wait, and do not keep the crawl going either."""
-    frozen: bool = False
-    """On its way to another crawl, or from one: it is not asked, but what waits here keeps the crawl going."""
-    address: str = ""
-    """IP address of its last connection; empty: there was none, or it is no host of the network."""
     made: RequestCount | None = None
     """What it had of this minute and this hour; None: nobody limits that, or there was nothing."""
     traps: HostTraps | None = None

@@ -14,7 +14,7 @@ from larm.config import Frontier as Settings
 from larm.config import Site
 from larm.errors import StorageError
 from larm.frontier.banded_queue import BandedQueue
-from larm.frontier.host import LONGEST_WAIT, Delayed, Host, OriginRobots
+from larm.frontier.host import LONGEST_WAIT, Delayed, Host, HostState, OriginRobots
 from larm.frontier.politeness import next_start
 from larm.frontier.queue_row import QueueRow
 from larm.frontier.request_count import RequestCount
@@ -35,18 +35,11 @@ class HostRow(msgspec.Struct, frozen=True, array_like=True):
     delayed: list[tuple[float, URLMessage]]
     running: list[tuple[URLMessage, bool]]
     next_start: float
-    health: int
-    backoffs: int
-    dormant: bool
-    dormancies: int
+    state: HostState
     saved: float = 0.0
     """Wall time of the cut."""
     traps: bytes = b""
     """`larm.frontier.traps.saved.row_of`."""
-    blocked: bool = False
-    frozen: bool = False
-    address: str = ""
-    errors: int = 0
     made: list[tuple[float, int]] = []
     """`RequestCount.state`."""
 
@@ -95,16 +88,9 @@ def cut_host(host: Host, wall_minus_monotonic: float, wall: float) -> HostCut:
         [(each.not_before + shift, each.message) for each in host.delayed] if host.delayed else [],
         [*host.pending.values(), *host.running.values()],
         host.next_start + shift,
-        host.health,
-        host.backoffs,
-        host.dormant,
-        host.dormancies,
+        host.kept(),
         wall,
         row_of(host.traps) if host.traps is not None else b"",
-        host.blocked,
-        host.frozen,
-        host.address,
-        host.errors,
         [(over + shift, made) for over, made in host.made.state()] if host.made is not None else [],
     )
     bands = host.queue.snapshots() if isinstance(host.queue, BandedQueue) else {}
@@ -133,11 +119,8 @@ def fill_host(host: Host, saved: SavedHost, wall: float, monotonic: float) -> No
     host.delayed = [Delayed(from_wall(then), number, message) for number, (then, message) in enumerate(row.delayed, older)]
     host.delayed.sort()
     host.next_start = from_wall(row.next_start)
-    host.health, host.backoffs = row.health, row.backoffs
-    host.dormant, host.dormancies = row.dormant, row.dormancies
-    host.blocked, host.frozen = row.blocked, row.frozen
-    host.address = row.address
-    host.errors = row.errors
+    for name in HostState.__struct_fields__:
+        setattr(host, name, getattr(row.state, name))
     if row.made:
         host.made = RequestCount([(from_wall(over), made) for over, made in row.made])
 
@@ -173,7 +156,8 @@ class HostRecords:
 
     def new(self, key: str, *, met: bool) -> Host:
         """``met``: the last process may have met it after its last checkpoint, and asked it."""
-        host = Host(key, self._settings.health, self._host_queue(key), self.queue(f"robots-{key}"))
+        queue, parked = self._host_queue(key), self.queue(f"robots-{key}")
+        host = Host(self._settings.health, key=key, queue=queue, parked=parked)
         host.pace = self._sites.of_host(key)
         if met:
             self._rest(host)
@@ -183,13 +167,9 @@ class HostRecords:
         """Raises StorageError for a row that is damaged."""
         try:
             saved = decode_host(row)
-            host = Host(
-                saved.key,
-                self._settings.health,
-                self._host_queue(saved.key, saved),
-                self.queue(f"robots-{saved.key}", saved.parked.state()),
-            )
-            traps = self.traps(saved.key, saved.row.traps) if saved.row.traps else None
+            queue, parked = self._host_queue(key, saved), self.queue(f"robots-{key}", saved.parked.state())
+            host = Host(self._settings.health, key=key, queue=queue, parked=parked)
+            traps = self.traps(key, saved.row.traps) if saved.row.traps else None
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise StorageError(f"{self._store}: the record {ROW}{key} is damaged ({error}); start over with --fresh") from error
         now = self._clock.monotonic()

@@ -66,5 +66,5 @@ def _blocked(directory: Path, data: bytes) -> bytes:
         saved = decode_host(data)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise StorageError(f"{directory}: the record of a host is damaged ({error})") from error
-    row = msgspec.structs.replace(saved.row, blocked=True)
-    return msgspec.msgpack.encode(msgspec.structs.replace(saved, row=row))
+    saved.row.state.blocked = True
+    return msgspec.msgpack.encode(saved)

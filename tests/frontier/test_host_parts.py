@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larm.errors import UsageError
+from larm.frontier.host import HostState
 from larm.frontier.host_parts import FORMAT, Begin, Waiting, decode_part, encode_part, parts_of, take_in_locked, take_out_locked
 from larm.frontier.host_records import HostRow
 from larm.frontier.traps.limits import TrapRules
@@ -196,7 +197,7 @@ def test_all_that_waits_is_there_afterwards(tmp_path_factory: pytest.TempPathFac
 
 
 def test_what_is_no_part_or_of_a_later_larm_is_refused() -> None:
-    row = HostRow({}, [], [], [], 0.0, 3, 0, False, 0)
+    row = HostRow({}, [], [], [], 0.0, HostState(3))
     part = Begin("a", "1", 0, row)
     nowhere = msgspec.structs.replace(message("http://a/"), url=Url("a", "a", "a", 1))
     assert decode_part(encode_part(part)) == part

@@ -14,6 +14,7 @@ from larm.errors import UsageError
 from larm.frontier.host import NEVER, Host
 from larm.frontier.hosts import HostBook
 from larm.frontier.shared_addresses import SharedAddresses
+from larm.model.left import HostLeft
 from larm.ops.control.requests import HostLine, Hosts, HostTable
 from larm.seams import Clock
 
@@ -79,7 +80,7 @@ class HostLister:
 
     def _line(self, host: Host, now: float) -> HostLine:
         settings = self._settings()
-        report = host.traps.report() if host.traps is not None else ()
+        left = host.traps.left(host.key) if host.traps is not None else HostLeft(host.key)
         ready = host.ready_at()
         return HostLine(
             host=host.key,
@@ -91,8 +92,8 @@ class HostLister:
             health=host.health,
             backoffs=host.backoffs,
             robots=_robots(host),
-            held=sum(held for _, _, held in report),
-            closed=tuple(text for text, _, _ in report[:20]),
+            held=left.urls,
+            closed=tuple(each.pattern for each in left.patterns),
             address=host.address,
         )
 
