@@ -14,7 +14,7 @@ import msgspec
 from larm.errors import StorageError
 from larm.frontier.guard import Guard
 from larm.frontier.host import LONGEST_WAIT, Host
-from larm.frontier.turns import Sums, Turns, sums_of
+from larm.frontier.turns import Sums, Totals, Turns, sums_of
 from larm.kit.squash import squash, zstd
 
 
@@ -26,15 +26,11 @@ class Standing(msgspec.Struct, frozen=True, array_like=True):
     known: int
     counted: int
     """Messages that wait at hosts and keep the crawl going."""
-    queued: int
-    uncounted: int
-    blocked: int
-    given_up: int
+    totals: Totals
     ready: list[str]
     """In the order of their turns."""
     later: list[tuple[float, str]]
     """Wall time, and who may be asked then."""
-    slowed: list[str]
     shut: list[str]
     """Given up, blocked or on their way."""
     special: list[str]
@@ -43,8 +39,6 @@ class Standing(msgspec.Struct, frozen=True, array_like=True):
     """Wall time."""
     epoch: int = 0
     """Of the checkpoint."""
-    closed: int = 0
-    """Hosts that somebody has blocked."""
 
     def encode(self, epoch: int) -> bytes:
         """For the checkpoint of this number."""
@@ -80,17 +74,14 @@ def standing_of(turns: Turns, guard: Guard | None, rules: int, waiting: int) -> 
             rules=rules,
             known=len(book),
             counted=waiting + totals.put_off,  # the next run asks for these, too
-            queued=totals.queued + again,
-            uncounted=totals.uncounted,
-            blocked=totals.blocked,
-            given_up=totals.given_up,
+            totals=msgspec.structs.replace(
+                totals, queued=totals.queued + again, slowed=set(totals.slowed), in_flight=0, put_off=0
+            ),
             ready=places.ready_hosts(),
             later=[(book.wall(at), key) for at, key in places.waiting()],
-            slowed=sorted(totals.slowed),
             shut=book.shut_locked(),
             special=sorted(special),
             saved=book.wall(turns.clock.monotonic()),
-            closed=totals.shut,
         )
 
 
@@ -103,9 +94,8 @@ def go_on(turns: Turns, guard: Guard | None, standing: Standing, *, revive: bool
     book, places, totals = turns.book, turns.places, turns.totals
     with book.lock:
         book.go_on_locked(standing.known, standing.shut)
-        totals.queued, totals.uncounted = standing.queued, standing.uncounted
-        totals.blocked, totals.given_up, totals.shut = standing.blocked, standing.given_up, standing.closed
-        totals.slowed = set(standing.slowed)
+        for name in Totals.__struct_fields__:
+            setattr(totals, name, getattr(standing.totals, name))
         now = turns.clock.monotonic()
         wall = max(book.wall(now), standing.saved)
         first = now + turns.settings.delay

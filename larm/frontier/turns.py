@@ -9,6 +9,8 @@ in a larger crawl.
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from larm.config import Frontier as Settings
 from larm.frontier.host import NEVER, Host
 from larm.frontier.hosts import HostBook
@@ -59,19 +61,18 @@ def sums_of(host: Host) -> Sums:
     return Sums(waiting * counts, waiting * (not counts), len(host.queue), host.dormant, host.backoffs > 0, host.blocked)
 
 
-class Totals:
-    """Of one crawl."""
+class Totals(msgspec.Struct, array_like=True):
+    """The totals of one crawl. Guarded by the lock of the `HostBook`."""
 
-    def __init__(self) -> None:
-        self.queued = 0
-        self.in_flight = 0
-        self.blocked = 0
-        self.given_up = 0
-        self.shut = 0
-        self.slowed = set[str]()
-        self.uncounted = 0
-        self.put_off = 0
-        """Leases (`larm.frontier.queues.HostQueues.put_off`)."""
+    queued: int = 0
+    uncounted: int = 0
+    blocked: int = 0
+    given_up: int = 0
+    shut: int = 0
+    slowed: set[str] = set()
+    in_flight: int = 0
+    put_off: int = 0
+    """Leases (`larm.frontier.queues.HostQueues.put_off`)."""
 
     def settle(self, before: Sums, after: Sums) -> int:
         """A host was changed; by how many messages the tally has to rise, or to fall, as a negative number."""
