@@ -6,8 +6,7 @@ Made by the wiring; each method is for the threads that `larm.store.pipeline` ha
 from collections.abc import Callable, Mapping, Sequence
 
 from larm.model.document import Visit
-from larm.store.pipeline import StorageLine, cost_of
-from larm.store.ticket import Ticket
+from larm.store.pipeline import StorageLine, Ticket, cost_of
 
 
 class StorageLines(tuple[StorageLine, ...]):

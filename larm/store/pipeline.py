@@ -12,7 +12,8 @@ import contextlib
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from concurrent.futures import Future
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -22,7 +23,6 @@ from larm.kit.threads.progress import Progress, Pulse
 from larm.model.document import Visit
 from larm.seams import Storage
 from larm.store.overflow import Overflow
-from larm.store.ticket import Ticket
 
 QUEUE = 16_000_000
 """Bytes that wait in memory for one storage, or for those who read pages; beyond it the fetchers wait."""
@@ -38,12 +38,18 @@ _PATIENCE = 2.0
 down what waits for it would only cost more of the processor."""
 
 
+Ticket: TypeAlias = Future[Mapping[str, Any]]
+"""A promise of a commit: its position, or the StorageError that prevents it. Settled by the writer thread."""
+
+
 class _Entry(msgspec.Struct, frozen=True):
     """One thing in the queue: visits, a piece of the overflow, or a ticket."""
 
     visits: Sequence[Visit]
     cost: int
     ticket: Ticket | None = None
+    last: bool = False
+    """The last commit of the run, which is to be visible, too."""
     on_disk: bool = False
     """The visits are the next piece of the overflow."""
 
@@ -73,7 +79,7 @@ class StorageLine:
         self.name = storage.name
         self.thread = f"larm-store-{storage.name}"
         """The name of the thread that is to `run` it."""
-        self.opened = Ticket(storage.name)
+        self.opened: Ticket = Future()
         """Settled when the storage has been opened (its result is the position), failed if that was not possible."""
         self.exchanges: bool = getattr(storage, "exchanges", False)
         """It wants all answers, see `larm.seams.Storage`."""
@@ -197,14 +203,14 @@ class StorageLine:
 
     def request_commit(self, *, last: bool = False) -> Ticket:
         """A commit of everything that was put before; returns at once. ``last``: of this run."""
-        ticket = Ticket(self.name, last=last)
+        ticket: Ticket = Future()
         with self._lock:
             if self._failure is not None:
-                ticket.fail(self._failure)
+                ticket.set_exception(self._failure)
             elif self._closed:
-                ticket.fail(StorageError(f"storage {self.name} is closed"))
+                ticket.set_exception(StorageError(f"storage {self.name} is closed"))
             else:
-                self._queue.append(_Entry((), 0, ticket))
+                self._queue.append(_Entry((), 0, ticket, last))
                 self._tickets += 1
                 self._work.notify()
         return ticket
@@ -221,7 +227,7 @@ class StorageLine:
         try:
             self.pulse.beat()
             self._storage.open(self._position)
-            self.opened.settle(self._position or {})
+            self.opened.set_result(self._position or {})
             while (entry := self._next()) is not None:
                 if entry.ticket is None:
                     self._call = "stores"
@@ -229,7 +235,7 @@ class StorageLine:
                     self._release(entry.cost)
                 else:
                     self._call = "commits"
-                    self._commit(entry.ticket)
+                    self._commit(entry.ticket, last=entry.last)
             self._call = "closes"
             self.pulse.beat()
             if self._overflow is not None:
@@ -274,18 +280,18 @@ class StorageLine:
             if self._goes_on_locked(None):
                 self._room.notify_all()
 
-    def _commit(self, ticket: Ticket) -> None:
+    def _commit(self, ticket: Ticket, *, last: bool) -> None:
         try:
-            position = self._storage.commit() if ticket.last else self._checkpoint()
+            position = self._storage.commit() if last else self._checkpoint()
             if not isinstance(position, Mapping):
                 raise TypeError(f"commit returned {position!r:.100}, expected a mapping")
             try:
                 msgspec.msgpack.encode(dict(position))  # as a checkpoint does, which would not know whose it is
             except (TypeError, ValueError, OverflowError):
                 raise TypeError(f"commit returned {position!r:.100}, expected texts, bytes, numbers, lists of them") from None
-            ticket.settle(position)
+            ticket.set_result(position)
         except BaseException as error:
-            ticket.fail(self._named(error))
+            ticket.set_exception(self._named(error))
             raise
 
     def _named(self, error: BaseException) -> StorageError:
@@ -299,8 +305,8 @@ class StorageLine:
             self._queued = self._on_disk = self._tickets = 0
             self._room.notify_all()
         for ticket in (self.opened, *tickets):
-            if not ticket.done:
-                ticket.fail(failure)
+            if not ticket.done():
+                ticket.set_exception(failure)
 
     def _close_quietly(self) -> None:
         """Files must not stay open after a failure; what close() has to say of it is known already."""

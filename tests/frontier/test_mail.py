@@ -167,9 +167,8 @@ def test_mail_of_a_host_that_was_blocked_between_two_runs_counts_for_nothing(sto
     rig.screen("a/1")
     rig.save()
     saved = decode_host(store.get(ROW + "a") or b"")
-    store.put(
-        ROW + "a", msgspec.msgpack.encode(msgspec.structs.replace(saved, row=msgspec.structs.replace(saved.row, blocked=True)))
-    )
+    saved.row.state.blocked = True
+    store.put(ROW + "a", msgspec.msgpack.encode(saved))
     again = rig.load()
     assert again.host("a").blocked
     assert (again.tally.value, again.turns.figures().uncounted) == (1, 2)

@@ -294,12 +294,6 @@ def test_a_failure_of_close_is_told() -> None:
     assert "too heavy" in str(running.deaths[0])
 
 
-def test_a_ticket_does_not_wait_for_ever() -> None:
-    line = StorageLine(NullStorage(), 100, None)
-    with pytest.raises(StorageError, match=r"null did not commit within 0\.01 s"):
-        line.request_commit().result(0.01)
-
-
 def test_a_storage_of_ones_own_needs_ten_lines() -> None:
     """The example of the README: a list of titles."""
 
