@@ -26,7 +26,7 @@ SETTINGS = {
     "frontier.messages_in_memory": 20,
     "storage.chain": "[log]",
 }
-STALE_SOON = "from larm.frontier.traps import rules; rules.DEFAULT = rules.TrapRules(stale_pages=10)"
+STALE_SOON = "from larm.frontier.traps import limits; limits.DEFAULT = limits.TrapRules(stale_pages=10)"
 KILLS = 3
 LISTS, EACH = 60, 10
 """A catalogue: lists that lead to each other and to their parts, none of which says anything new. All of it ends."""
