@@ -6,6 +6,7 @@ error in the middle of a merge, or as a panic.
 
 import re
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -99,6 +100,25 @@ def file_names(meta: Meta) -> list[str]:
         parts = [*_PARTS, *([f"{segment.deletes.opstamp}.del"] if segment.deletes else ())]
         names += [f"{name}.{part}" for part in parts]
     return names
+
+
+def link_commit(path: Path, folder: Path, link: Callable[[Path, Path], object]) -> bytes:
+    """Give all files of the last commit a second name in a folder; return its meta.json.
+
+    A merge that ends meanwhile removes files: then those of the new meta.json are linked. Raises OSError, StorageError.
+    """
+    data = b""
+    while True:
+        before, data = data, (path / META).read_bytes()
+        try:
+            for name in file_names(parse_meta(data, path / META)):
+                if not (folder / name).exists():
+                    link(path / name, folder / name)
+        except FileNotFoundError:
+            if data == before:
+                raise
+        else:
+            return data
 
 
 def read_footer(path: Path) -> bytes:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from larm.index.integrity import MANAGED, META, damaged, file_names, parse_meta, read_meta
+from larm.index.integrity import MANAGED, META, damaged, file_names, link_commit, parse_meta, read_meta
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failure, disk_failures
 from larm.kit.disk.files import sync_directory
@@ -31,8 +31,11 @@ def keep(path: Path, generation: int) -> None:
     folder = path / KEPT
     with disk_failures(folder):
         folder.mkdir(exist_ok=True)
-        data = _link_all(path, folder)
-        if data is None:
+        try:
+            data = link_commit(path, folder, os.link)
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
             shutil.rmtree(folder)
             return
         wanted = set(file_names(parse_meta(data, path / META)))
@@ -71,25 +74,3 @@ def go_back(path: Path, generation: int) -> None:
         write_atomically(meta, data)
     except OSError as error:
         raise disk_failure(Path(error.filename or kept), error) from error
-
-
-def _link_all(path: Path, folder: Path) -> bytes | None:
-    """What meta.json says, when all files of which it speaks are in the folder. None: there are no hard links here."""
-    data = b""
-    while True:
-        before, data = data, (path / META).read_bytes()
-        for name in file_names(parse_meta(data, path / META)):
-            if (folder / name).exists():
-                continue
-            try:
-                os.link(path / name, folder / name)
-            except FileNotFoundError:
-                if data == before:
-                    raise
-                break  # a merge has just ended, and tantivy has removed what it made one of
-            except OSError as error:
-                if error.errno in _NO_LINKS:
-                    return None
-                raise
-        else:
-            return data

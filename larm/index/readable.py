@@ -13,12 +13,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from larm.index.integrity import MANAGED, META, damaged, file_names, parse_meta
+from larm.index.integrity import MANAGED, META, link_commit
 from larm.kit.disk.disk_failure import disk_failure, disk_failures
 
 _LOCK = ".tantivy-meta.lock"
-_TRIES = 20
-"""A merge that ends meanwhile removes files; twenty in a row do not end within milliseconds."""
 
 
 @contextmanager
@@ -32,7 +30,10 @@ def openable(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise disk_failure(Path(tempfile.gettempdir()), error) from error
     try:
-        _link_all(path, folder)
+        with disk_failures(path):
+            data = link_commit(path, folder, _symlink)
+            for name, content in ((META, data), (MANAGED, (path / MANAGED).read_bytes())):
+                (folder / name).write_bytes(content)
         yield folder
     finally:
         for _ in range(2):
@@ -56,16 +57,6 @@ def _can_lock(path: Path) -> bool:
     return os.access(lock if lock.exists() else path, os.W_OK)
 
 
-def _link_all(path: Path, folder: Path) -> None:
-    """Files of the last commit, and what says which they are, as of one moment."""
-    with disk_failures(path):
-        for _ in range(_TRIES):
-            data = (path / META).read_bytes()
-            names = file_names(parse_meta(data, path / META))
-            if all((path / name).exists() for name in names):
-                for name in names:
-                    (folder / name).symlink_to((path / name).absolute())
-                for name, content in ((META, data), (MANAGED, (path / MANAGED).read_bytes())):
-                    (folder / name).write_bytes(content)
-                return
-    raise damaged(path / META)
+def _symlink(file: Path, name: Path) -> None:
+    file.stat()  # a link to a file that is gone would be made all the same
+    name.symlink_to(file.absolute())
