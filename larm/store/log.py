@@ -204,20 +204,14 @@ class _Files:
             undo.pop_all()
 
     def flush(self) -> None:
-        self.pages.flush()
-        self.links.flush()
-        self.store.flush()
+        for files in (self.pages, self.links, self.store):
+            files.flush()
 
     def sync(self) -> None:
-        self.pages.sync()
-        self.links.sync()
-        self.store.sync()
+        for files in (self.pages, self.links, self.store):
+            files.sync()
 
     def close(self) -> None:
-        try:
-            self.pages.close()
-        finally:
-            try:
-                self.links.close()
-            finally:
-                self.store.close()
+        with ExitStack() as last_first:
+            for files in (self.store, self.links, self.pages):
+                last_first.callback(files.close)

@@ -12,7 +12,6 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -34,7 +33,6 @@ from larm.model.document import Document, Visit
 from larm.model.message import Known
 from larm.model.url import Url, URLNormalizer
 from larm.store.index import IndexStorage
-from larm.store.pages import page_book
 from larm.store.pages.page_book import PageBook
 from larm.store.pending import Pending, read_pending
 from larm.testing.clock import FakeClock
@@ -69,8 +67,7 @@ PLACES: list[tuple[Any, str]] = [
 @pytest.fixture(autouse=True)
 def short_tails(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that tables become runs, and these others, within a story."""
-    for module in (aliases, page_book):
-        monkeypatch.setattr(module, "Table", partial(Table, tail=3))
+    monkeypatch.setattr("larm.kit.disk.table.TAIL", 3)
 
 
 class Killed(BaseException):

@@ -70,12 +70,8 @@ class Aliases:
 
     def open(self, position: Mapping[str, Any] | None) -> None:
         """Begin anew, or go on at what `commit` returned. Raises StorageError."""
-        if not position:
-            for ending in ("", "-wal", "-shm"):
-                self._path.with_name(self._path.name + ending).unlink(missing_ok=True)
         if position or self._merge:
-            self._table = Table(self._path)
-            self._table.open_at(int(position["generation"]) if position else 0)
+            self._table = Table.of_checkpoint(self._path, int(position["generation"]) if position else None)
         self._releases = bool(position) and not self._merge
 
     def settle(self, visits: Sequence[Visit]) -> list[Visit]:

@@ -31,12 +31,7 @@ class Leads:
     def __init__(self, path: Path, generation: int) -> None:
         """At that generation. Raises StorageError."""
         # constant after construction
-        self._table = Table(path)
-        try:
-            self._table.open_at(generation)
-        except BaseException:
-            self._table.close()
-            raise
+        self._table = Table.of_checkpoint(path, generation)
 
     def group(self, fingerprint: int) -> int | None:
         """What the page has in common with those of one search result; 0: nothing. None: it is not in the index."""

@@ -18,11 +18,12 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from larm.errors import StorageError
 from larm.kit.disk.bit_filter import BitFilter
 from larm.kit.disk.database import Database
+from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.sorted_runs import LIVE, Order, SortedRuns, catalogue_of
 
 _NAMES = ("key", "generation", "parent", "fingerprints", "data")
@@ -78,15 +79,15 @@ Restore = Callable[[TableRow, TableRow], TableRow]
 class Table:
     """Rows by key, fingerprint and parent. Every method may raise StorageError."""
 
-    def __init__(self, path: Path, *, read_only: bool = False, tail: int = TAIL) -> None:
+    def __init__(self, path: Path, *, read_only: bool = False, tail: int | None = None) -> None:
         """Open the table, or make it; ``read_only``: read what was committed last, without `find`.
 
-        ``tail``: number of rows of which runs are made.
+        ``tail``: number of rows of which runs are made; None: `TAIL`.
         """
         # constant after construction
         self._path = path
         self._database = Database(path, _TABLES, read_only=read_only)
-        self._most = tail
+        self._most = tail = tail or TAIL
         self._rows, self._prints, self._children = self._orders = tuple(
             SortedRuns(self._database, order, least)
             for order, least in ((_BY_KEY, tail), (_BY_FINGERPRINT, 8 * tail), (_BY_PARENT, tail))
@@ -106,6 +107,21 @@ class Table:
         except BaseException:
             self.close()
             raise
+
+    @classmethod
+    def of_checkpoint(cls, path: Path, generation: int | None, restore: Restore = lambda old, _: old) -> Self:
+        """Open the table and call `open_at`; None: of a new crawl, which removes an old table."""
+        if generation is None:
+            with disk_failures(path):
+                for ending in ("", "-wal", "-shm"):
+                    path.with_name(path.name + ending).unlink(missing_ok=True)
+        table = cls(path)
+        try:
+            table.open_at(generation or 0, restore)
+        except BaseException:
+            table.close()
+            raise
+        return table
 
     def open_at(self, generation: int, restore: Restore = lambda old, _: old) -> None:
         """Continue after that generation, and undo a later one. From now on only this process writes.

@@ -23,17 +23,10 @@ class PayloadBook:
 
     def __init__(self, path: Path, generation: int | None) -> None:
         """``generation``: of the last checkpoint; None: a new crawl."""
-        if generation is None:
-            path.unlink(missing_ok=True)
         # constant after construction
         self._path = path
         # only the writer thread
-        self._table = Table(path)
-        try:
-            self._table.open_at(generation or 0)
-        except BaseException:
-            self._table.close()
-            raise
+        self._table = Table.of_checkpoint(path, generation)
         self.generation = generation or 0
         self._fresh: dict[int, bytes] = {}
 

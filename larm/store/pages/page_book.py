@@ -60,11 +60,8 @@ class PageBook:
 
         Pages that came after the checkpoint are requested whole: their rows as of it have no validators.
         """
-        if position is None:
-            self._path.unlink(missing_ok=True)
-        self._table = Table(self._path)
-        self._generation = int(position["generation"]) if position else 0
-        self._table.open_at(self._generation, self._restored)
+        generation = int(position["generation"]) if position else None
+        self._table, self._generation = Table.of_checkpoint(self._path, generation, self._restored), generation or 0
 
     def store(self, visits: Sequence[Visit]) -> None:
         """Note what was stored, and what each answer was; mark what is gone."""
