@@ -52,8 +52,6 @@ class PageBook:
         self._generation = 0
         self._puts: dict[int, PageRow | None] = {}
         """None: to be removed."""
-        self._claims: dict[int, PageRow] = {}
-        """Those of them that were amended, or of which a sitemap has said something, and no answer came."""
 
     def open(self, position: Mapping[str, Any] | None) -> None:
         """Begin a new book, or continue at a checkpoint.
@@ -93,23 +91,16 @@ class PageBook:
                 self._puts[key] = _answered(row, visit, url, now)
 
     def amend(self, key: int, row: PageRow | None) -> None:
-        """Another row in the place of one; None: nothing is known of the page any more. That is not undone by a crash."""
+        """Replace a row; None: remove it."""
         self._puts[key] = row
-        if row is not None:
-            self._claims[key] = row
 
     def commit(self) -> Mapping[str, Any]:
-        """One generation. What sitemaps have said, or was amended, is of the one before: a crash does not undo what came of
-        these pages."""
-        heard = {key: row for key, row in self._claims.items() if self._puts.get(key) is row}
-        if heard:
-            self._open_table().write(self._generation, map(_put, sorted(heard.items())))
-        if len(self._puts) > len(heard):
+        """Write all that changed as one generation."""
+        if self._puts:
             self._generation += 1
-            rows = [(key, row) for key, row in sorted(self._puts.items()) if row is not None and key not in heard]
-            gone = [key for key, row in self._puts.items() if row is None]
-            self._open_table().write(self._generation, map(_put, rows), gone)
-        self._puts, self._claims = {}, {}
+            rows = [_put((key, row)) for key, row in sorted(self._puts.items()) if row is not None]
+            self._open_table().write(self._generation, rows, [key for key, row in self._puts.items() if row is None])
+            self._puts = {}
         return {"generation": self._generation}
 
     def close(self) -> None:
@@ -136,10 +127,7 @@ class PageBook:
         for key, row in found.items():
             past = row.past or Past(row.fetched)
             if row.host in hosts and row.stored and (told := claim(past, lastmods[key], row.fetched)) is not past:
-                new = msgspec.structs.replace(row, past=told)
-                if key not in self._puts or self._claims.get(key) is row:
-                    self._claims[key] = new
-                self._puts[key] = new
+                self._puts[key] = msgspec.structs.replace(row, past=told)
 
     def _restored(self, old: TableRow, later: TableRow) -> TableRow:
         row, lost = decode_row(old.data, self._path), decode_row(later.data, self._path)
