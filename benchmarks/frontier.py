@@ -24,7 +24,7 @@ from larm.filters.mail_filter import MailFilter
 from larm.filters.scope import ScopeFilter
 from larm.filters.visited import VisitedFilter
 from larm.frontier import resumption
-from larm.frontier.checkpoint import CheckpointFile, Header
+from larm.frontier.checkpoint import CheckpointFile, Following, Header
 from larm.frontier.hosts import HostBook
 from larm.frontier.politeness import NOTHING
 from larm.frontier.queue_row import EMPTY
@@ -145,7 +145,7 @@ class Bench:
             return
         retired = self.store.retired()
         cuts, mail, fresh = self.book.cut(), self.book.mail.last_cut, self.seen.cut()
-        header = Header(EMPTY, {}, {}, {}, [], "", [], self.store.next_epoch())
+        header = Header(EMPTY, {}, {}, {}, [], "", [], Following("", 0, 0), self.store.next_epoch())
         standing = resumption.standing_of(self.turns, self.traps, 1, self.tally.value) if at_once else None
         self.file.write(header, cuts, fresh, retired, mail, standing)
         self.seen.apply(fresh)
