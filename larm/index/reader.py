@@ -24,10 +24,9 @@ from larm.index.names import Anchors, open_anchors
 from larm.index.own_fields import read_stored
 from larm.index.readable import openable
 from larm.index.retrieval import NOTHING, Retrieval, Retrieved
-from larm.index.statistics import QueryContext, Statistics
+from larm.index.statistics import QueryContext, Statistics, Vocabulary
 from larm.index.synonyms import NONE, read_synonyms
 from larm.index.tree import Node, Phrase, Word
-from larm.index.vocabulary import Vocabulary
 from larm.index.word_queries import WordQueries
 from larm.model.cuts import CUTS
 from larm.model.facets import Facet

@@ -28,7 +28,7 @@ _TRIED = 8  # suggestions for a query
 
 
 class Vocabulary(Protocol):
-    """The words of the index: `larm.index.vocabulary`."""
+    """The words of the index: `larm.index.statistics`."""
 
     def pages(self, words: Iterable[str]) -> list[int]:
         """Return the number of pages with each word."""
