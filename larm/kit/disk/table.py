@@ -101,8 +101,8 @@ class Table:
         self._added = 0  # rows with fingerprints by this process
         self._filter: BitFilter | None = None
         try:
-            self._load()
-            if not read_only:
+            if not read_only:  # else each look reads the runs, as another process may write
+                self._load()
                 self._load_fingerprints()
         except BaseException:
             self.close()
