@@ -8,6 +8,8 @@ from itertools import islice
 from pathlib import Path
 from urllib.parse import unquote
 
+import pytest
+
 from larm.graph.reader import open_graph
 from larm.kit.clock import SystemClock
 from larm.store.graph import GraphStorage
@@ -17,6 +19,8 @@ from tests.graph.webs import fingerprint, graph_visits, numbers, page, parse, st
 from tests.shared_data import shared
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_the_ranks_of_a_real_crawl(tmp_path: Path) -> None:
     """Through the storage, page by page, as a crawl does it."""
     folder = shared("webgraph-cnr2000")
