@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from larm.config import Config, Filters, load
+from larm.config import Config, FiltersSettings, load
 from larm.filters.chain import FilterChain
 from larm.filters.known_paths import KnownPathsFilter
 from larm.filters.length import LengthFilter
@@ -80,7 +80,7 @@ class Bench:
         counters = Counters()
         filters: list[Filter] = [
             LengthFilter(500),
-            KnownPathsFilter(Filters().known_paths),
+            KnownPathsFilter(FiltersSettings().known_paths),
             ScopeFilter(".*"),
             VisitedFilter(self.seen),
             MailFilter(self.book, self.turns, self.tally),

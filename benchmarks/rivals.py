@@ -11,7 +11,7 @@ from typing import Any
 
 import tantivy
 
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.index.reader import IndexReader
 from larm.index.tree import Not, Word
 
@@ -25,7 +25,7 @@ Ranking = Callable[[str], list[str]]
 
 def texts_of(directory: Path) -> list[tuple[str, str, str]]:
     """(address, title, main text) of all pages of a crawl's index."""
-    reader = IndexReader(directory / "index", Search())
+    reader = IndexReader(directory / "index", SearchSettings())
     found = reader.retrieve(Not(Word("wordthatnopagehas")), reader.documents)
     matches = [reader.read(each, 0.0) for each in found.candidates]
     return [(match.url, match.title, match.body) for match in matches]

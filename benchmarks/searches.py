@@ -24,7 +24,7 @@ from resource import RUSAGE_SELF, getrusage
 from statistics import median, quantiles
 from string import ascii_lowercase
 
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.index.meta_words import meta_words
 from larm.index.page import Page
 from larm.index.reader import IndexReader, Match
@@ -75,7 +75,7 @@ def main() -> None:
 
 def pages_of(crawl: Path) -> Iterator[Match]:
     """All that are in its index."""
-    reader = IndexReader(crawl / "index", Search())
+    reader = IndexReader(crawl / "index", SearchSettings())
     found = reader.retrieve(Not(Word("wordthatnopagehas")), reader.documents)
     return (reader.read(each, 0.0) for each in found.candidates)
 
@@ -125,7 +125,7 @@ def _mixed(matches: Sequence[Match]) -> Iterator[Page]:
 
 def _common(directory: Path, number: int) -> dict[str, list[str]]:
     """Queries of the commonest words of the index."""
-    reader, random = IndexReader(directory / "index", Search()), Random(3)
+    reader, random = IndexReader(directory / "index", SearchSettings()), Random(3)
     counted = ((word, reader.vocabulary.beginning(word[:2])) for word in map("".join, product(ascii_lowercase, repeat=2)))
     pages = {word: pages for _, words in counted for word, pages in words if len(word) > 3 and word.isalpha()}
     words = [word for word in sorted(pages, key=lambda word: -pages[word]) if not reader.is_function_word(word)][:2_000]

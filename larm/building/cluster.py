@@ -17,7 +17,7 @@ from larm.cluster.node import Node
 from larm.cluster.placement import key_of
 from larm.cluster.said import NoSeal, Sealing
 from larm.cluster.terms import Doors, Rule, same_for_all
-from larm.config import Cluster, Config
+from larm.config import ClusterSettings, Config
 from larm.config.file_names import certificate_and_key
 from larm.crawldir.state import LOGS, PAGES, QUEUES, host_rules
 from larm.engine.steering import Steering
@@ -49,7 +49,7 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering) -> No
 
         seal = Seal(cluster.name, *files, cluster.members)
     identity = read_identity(path, cluster.name, seal.name)
-    listen = cluster.listen if cluster.listen != Cluster().listen else identity.listen or cluster.listen
+    listen = cluster.listen if cluster.listen != ClusterSettings().listen else identity.listen or cluster.listen
     try:
         from larm.cluster.zenoh_bus import Tls, ZenohBus  # for who has a cluster
     except ImportError as error:

@@ -53,7 +53,7 @@ class StorageParts(msgspec.Struct, frozen=True):
 
 _NONE = StorageParts(lambda _name, _n: None)
 _BUILT_IN_FILTERS = ("length", "known_paths", "files", "scope", "visited", "traps", "robots")
-_STORAGES: dict[str, Callable[[config.Storage, Path, StorageParts], Storage]] = {
+_STORAGES: dict[str, Callable[[config.StorageSettings, Path, StorageParts], Storage]] = {
     "log": lambda settings, directory, parts: LogStorage(directory, settings.log, parts.clock),
     "index": lambda settings, directory, parts: _index(settings.index, directory, parts),
     "graph": lambda _settings, directory, parts: GraphStorage(directory, parts.clock, parts.seal),
@@ -105,7 +105,7 @@ def storages(settings: Config, directory: Path, parts: StorageParts = _NONE) -> 
     ]
 
 
-def _index(settings: config.IndexStorage, directory: Path, parts: StorageParts) -> IndexStorage:
+def _index(settings: config.IndexSettings, directory: Path, parts: StorageParts) -> IndexStorage:
     def aliases() -> Aliases:
         from larm.index.duplicates.aliases import Aliases  # on the thread that needs it
 
@@ -114,7 +114,7 @@ def _index(settings: config.IndexStorage, directory: Path, parts: StorageParts) 
     return IndexStorage(directory, settings, aliases=aliases, seal=parts.seal)
 
 
-def _warc(settings: config.WarcStorage, directory: Path, parts: StorageParts) -> Storage:
+def _warc(settings: config.WarcSettings, directory: Path, parts: StorageParts) -> Storage:
     try:
         from larm.store.archive.storage import WarcStorage  # for who has an archive written
     except ImportError as error:

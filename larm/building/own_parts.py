@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from larm.config import Config, Search, own_modules
+from larm.config import Config, SearchSettings, own_modules
 from larm.errors import ConfigError
 from larm.kit.blame import blamed
 from larm.seams import Filter, Processor, Scorer, Storage
@@ -32,7 +32,7 @@ _faults: dict[str, BaseException] = {}
 """By module beside config.yaml, why it could not be imported. Only the main thread."""
 
 
-def scorers(settings: Search) -> Sequence[OwnScore]:
+def scorers(settings: SearchSettings) -> Sequence[OwnScore]:
     """Those of ``search.own``. Raises ConfigError."""
     from larm.index.search.own_score import OwnScore
 

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from larm.building.own_parts import scorers
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.crawldir.state import PAGES, QUEUES
 from larm.index.search.searcher import IndexSearcher
 from larm.index.search.several import SeveralSearchers
@@ -14,12 +14,12 @@ from larm.seams import Searcher
 from larm.store.pages.page_rows import failing_pages
 
 
-def open_searcher(directory: Path, settings: Search) -> IndexSearcher:
+def open_searcher(directory: Path, settings: SearchSettings) -> IndexSearcher:
     """Open the index of a crawl's directory. Raises ConfigError, UsageError, StorageError."""
     return opener(settings)(directory)()
 
 
-def opener(settings: Search) -> Callable[[Path], Callable[[], IndexSearcher]]:
+def opener(settings: SearchSettings) -> Callable[[Path], Callable[[], IndexSearcher]]:
     """Of a directory, what opens its index. Raises ConfigError."""
     own = scorers(settings)
 
@@ -31,7 +31,7 @@ def opener(settings: Search) -> Callable[[Path], Callable[[], IndexSearcher]]:
 
 
 def several(
-    directories: Sequence[Path], settings: Search, weights: Sequence[float] = (), others: Sequence[Searcher] = ()
+    directories: Sequence[Path], settings: SearchSettings, weights: Sequence[float] = (), others: Sequence[Searcher] = ()
 ) -> SeveralSearchers:
     """One for all of them, each called by its path, and for others; indexes are opened when they are first asked.
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
-from larm.config import Files
+from larm.config import FilesSettings
 from larm.crawldir.marker import OWN
 from larm.errors import UsageError
 from larm.fetch.disk import CAN_WALK
@@ -15,7 +15,7 @@ from larm.model.file_rules import FileRules, Root
 from larm.model.file_url import FILES, file_path, file_url
 
 
-def file_rules(settings: Files, directory: Path, starts: Iterable[str]) -> FileRules | None:
+def file_rules(settings: FilesSettings, directory: Path, starts: Iterable[str]) -> FileRules | None:
     """The rules for ``starts`` (access forms, those of earlier runs as well); None if none is a file. Raises UsageError.
 
     What larm writes into ``directory`` is no part of them: ``-start .`` would have it read its own logs.

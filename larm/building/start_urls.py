@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from larm.config import Crawl, Seed
+from larm.config import CrawlSettings, Seed
 from larm.errors import UsageError
 from larm.kit.counted import counted
 from larm.model.credentials import without_credentials
@@ -85,7 +85,7 @@ def read_starts(
     return starts
 
 
-def with_starts(crawl: Crawl, starts: Starts) -> Crawl:
+def with_starts(crawl: CrawlSettings, starts: Starts) -> CrawlSettings:
     """The section ``crawl`` with what was read."""
     return msgspec.structs.replace(crawl, start=tuple(starts.urls), seeds=tuple(starts.seeds))
 

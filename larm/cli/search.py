@@ -31,7 +31,7 @@ from larm.model.findings import MOST_HITS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from larm.config import Search
+    from larm.config import SearchSettings
     from larm.index.search.results import Results
     from larm.model.facets import Narrowed
     from larm.model.findings import Asked
@@ -171,7 +171,7 @@ def _narrowed(only: Sequence[str]) -> Narrowed:
         raise UsageError(f"--only age={given['age']}: expected day, week, month or year") from None
 
 
-def _suggest(typed: str, directories: Sequence[Path], settings: Search, *, raw: bool) -> int:
+def _suggest(typed: str, directories: Sequence[Path], settings: SearchSettings, *, raw: bool) -> int:
     from larm.building.searching import open_searcher
     from larm.index.search.suggesting import merged
 
@@ -184,7 +184,7 @@ def _suggest(typed: str, directories: Sequence[Path], settings: Search, *, raw: 
     return int(not found)
 
 
-def _agents(directories: Sequence[Path], settings: Search, remote_token: Path | None) -> list[Searcher]:
+def _agents(directories: Sequence[Path], settings: SearchSettings, remote_token: Path | None) -> list[Searcher]:
     from larm.peers.cluster import ClusterSearchers, roster_of
 
     if not any(roster_of(existing(directory)) for directory in directories):
@@ -193,7 +193,7 @@ def _agents(directories: Sequence[Path], settings: Search, remote_token: Path | 
     return ClusterSearchers(settings, remote_opener(remote_token)).of(directories)
 
 
-def _of_one(directory: Path, settings: Search, asked: Asked, *, cluster: bool) -> Results:
+def _of_one(directory: Path, settings: SearchSettings, asked: Asked, *, cluster: bool) -> Results:
     from larm.building.searching import open_searcher
     from larm.cluster.files import ROSTER
     from larm.crawldir.state import QUEUES
@@ -211,7 +211,7 @@ def _of_one(directory: Path, settings: Search, asked: Asked, *, cluster: bool) -
 
 
 def _of_several(
-    directories: Sequence[Path], weights: Sequence[float], settings: Search, asked: Asked, remotes: Sequence[Searcher]
+    directories: Sequence[Path], weights: Sequence[float], settings: SearchSettings, asked: Asked, remotes: Sequence[Searcher]
 ) -> Results:
     """By the settings of the first one: scores of different settings can't be compared."""
     from larm.building.searching import several

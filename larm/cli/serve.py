@@ -26,7 +26,7 @@ from larm.kit.disk.files import is_there
 from larm.model.restriction import open_to
 
 if TYPE_CHECKING:
-    from larm.config import Config, Network, Peers
+    from larm.config import Config, NetworkSettings, PeersSettings
     from larm.peers.yacy.service import Service
     from larm.seams import Searcher
     from larm.web.access import Access
@@ -195,7 +195,9 @@ def _service(settings: Config, folder: Path, directories: Callable[[], Sequence[
     )
 
 
-def _peers(settings: Peers, name: str | None, registrar: bool, registrars: tuple[str, ...], shared: tuple[Path, ...]) -> Peers:
+def _peers(
+    settings: PeersSettings, name: str | None, registrar: bool, registrars: tuple[str, ...], shared: tuple[Path, ...]
+) -> PeersSettings:
     """As configured, and as the options say."""
     import msgspec
 
@@ -208,7 +210,7 @@ def _peers(settings: Peers, name: str | None, registrar: bool, registrars: tuple
     )
 
 
-def _group(peers: Peers, network: Network) -> str:
+def _group(peers: PeersSettings, network: NetworkSettings) -> str:
     """Return the setting by which this peer searches what is for a group alone; empty: none does."""
     found = {f"peers.{name}": getattr(peers, name) for name in ("only", "secret", "allow", "signed")}
     found["network.mode"] = network.name and network.mode == "private-cluster"

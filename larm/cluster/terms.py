@@ -10,7 +10,7 @@ import msgspec
 from larm.cluster.beat import MOST, Beat, Name
 from larm.cluster.card import Address, Card
 from larm.cluster.membership import Rules
-from larm.config import Cluster
+from larm.config import ClusterSettings
 from larm.engine.parts import Shared
 from larm.engine.steering import Steering
 from larm.kit.disk.block_store import BlockStore
@@ -28,7 +28,7 @@ class Rule(msgspec.Struct, frozen=True):
     settings: str
     """Digests of what must be the same for all agents, of `same_for_all`."""
     rules: Rules
-    own: Cluster = Cluster()
+    own: ClusterSettings = ClusterSettings()
     """The rest of this agent's, as config.yaml has them."""
     hang_after: float = 320.0
     """Seconds without progress, or without a majority after a return, after which the agent gives up its place."""

@@ -1,20 +1,29 @@
 """Config: the typed, frozen mirror of config.yaml.
 
-Each part of larm gets its own section, never the whole; a file here has the sections of one subject, with the defaults and
-their reasons. `load` (``loading.py``, the only reader of YAML) puts the sources together: command line, ``-s``, environment,
-file, defaults. Used at start, on the main thread.
+Each part of larm gets its own section, a class that ends in ``Settings``, never the whole; a file here has the sections of one
+subject, with the defaults and their reasons. `load` (``loading.py``, the only reader of YAML) puts the sources together:
+command line, ``-s``, environment, file, defaults. Used at start, on the main thread.
 """
 
-from larm.config.cluster import Cluster
+from larm.config.cluster import ClusterSettings
 from larm.config.conversion import unknown_key
-from larm.config.crawl import Agent, Crawl, Files, Seed, Urls
-from larm.config.filters import Filters, LengthFilter, TrapsFilter, VisitedFilter
-from larm.config.hosts import Frontier, Robots, Site
+from larm.config.crawl import AgentSettings, CrawlSettings, FilesSettings, Seed, UrlsSettings
+from larm.config.filters import FiltersSettings, LengthSettings, TrapsSettings, VisitedSettings
+from larm.config.hosts import FrontierSettings, RobotsSettings, Site
 from larm.config.loading import changed, load
-from larm.config.pages import Documents, Fetch, PageRules, Processing
-from larm.config.search import Search
-from larm.config.serving import Monitor, Network, Peers, Serve
-from larm.config.storages import Field, IndexStorage, Keep, Limits, LogStorage, Recrawl, Storage, WarcStorage
+from larm.config.pages import DocumentsSettings, FetchSettings, PageRules, ProcessingSettings
+from larm.config.search import SearchSettings
+from larm.config.serving import MonitorSettings, NetworkSettings, PeersSettings, ServeSettings
+from larm.config.storages import (
+    Field,
+    IndexSettings,
+    Keep,
+    LimitsSettings,
+    LogSettings,
+    RecrawlSettings,
+    StorageSettings,
+    WarcSettings,
+)
 from larm.config.whole import Config, own_modules
 
 CONFIG_FILE = "config.yaml"
@@ -22,37 +31,37 @@ CONFIG_FILE = "config.yaml"
 
 __all__ = [
     "CONFIG_FILE",
-    "Agent",
-    "Cluster",
+    "AgentSettings",
+    "ClusterSettings",
     "Config",
-    "Crawl",
-    "Documents",
-    "Fetch",
+    "CrawlSettings",
+    "DocumentsSettings",
+    "FetchSettings",
     "Field",
-    "Files",
-    "Filters",
-    "Frontier",
-    "IndexStorage",
+    "FilesSettings",
+    "FiltersSettings",
+    "FrontierSettings",
+    "IndexSettings",
     "Keep",
-    "LengthFilter",
-    "Limits",
-    "LogStorage",
-    "Monitor",
-    "Network",
+    "LengthSettings",
+    "LimitsSettings",
+    "LogSettings",
+    "MonitorSettings",
+    "NetworkSettings",
     "PageRules",
-    "Peers",
-    "Processing",
-    "Recrawl",
-    "Robots",
-    "Search",
+    "PeersSettings",
+    "ProcessingSettings",
+    "RecrawlSettings",
+    "RobotsSettings",
+    "SearchSettings",
     "Seed",
-    "Serve",
+    "ServeSettings",
     "Site",
-    "Storage",
-    "TrapsFilter",
-    "Urls",
-    "VisitedFilter",
-    "WarcStorage",
+    "StorageSettings",
+    "TrapsSettings",
+    "UrlsSettings",
+    "VisitedSettings",
+    "WarcSettings",
     "changed",
     "load",
     "own_modules",

@@ -9,7 +9,7 @@ from larm.config.section import Positive, Section
 from larm.kit.units import Seconds
 
 
-class Cluster(Section, frozen=True):
+class ClusterSettings(Section, frozen=True):
     """One crawl by several agents. Those from ``agents`` on must be the same for all."""
 
     name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{0,40}\Z")] = ""  # empty: this crawl is alone

@@ -10,7 +10,7 @@ from larm.config.section import Count, Positive, Section
 from larm.kit.units import Seconds
 
 
-class Agent(Section, frozen=True):
+class AgentSettings(Section, frozen=True):
     """Who we say we are."""
 
     name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z_-]+\Z")] = "larm"  # product token of RFC 9309 2.2.1
@@ -27,7 +27,7 @@ class Seed(Section, frozen=True):
     depth: Count | None = None  # links followed from it, `Crawl.max_depth` at most; None: that
 
 
-class Crawl(Section, frozen=True):
+class CrawlSettings(Section, frozen=True):
     """What to fetch, and when to stop."""
 
     start: tuple[StartName, ...] = ()
@@ -58,7 +58,7 @@ class Crawl(Section, frozen=True):
                 ) from None
 
 
-class Urls(Section, frozen=True):
+class UrlsSettings(Section, frozen=True):
     """The normaliser."""
 
     lowercase_path: bool = False  # paths are case-sensitive (RFC 3986); folding loses pages (LARM-22)
@@ -69,7 +69,7 @@ class Urls(Section, frozen=True):
 Place = Annotated[str, msgspec.Meta(pattern="^[^/]+$")]
 
 
-class Files(Section, frozen=True):
+class FilesSettings(Section, frozen=True):
     """Folders of this machine, where a start URL is one."""
 
     hidden: bool = False  # names that begin with a dot: settings, caches, version control

@@ -11,7 +11,7 @@ from larm.kit.units import ByteSize, Seconds
 from larm.model.domain import DomainRule
 
 
-class Robots(Section, frozen=True):
+class RobotsSettings(Section, frozen=True):
     """robots.txt (RFC 9309)."""
 
     obey: bool = True
@@ -21,7 +21,7 @@ class Robots(Section, frozen=True):
     sitemaps: bool = True  # pages that no link leads to are found by them alone
 
 
-class Frontier(Section, frozen=True):
+class FrontierSettings(Section, frozen=True):
     """Queues, politeness and health of hosts."""
 
     # which URL is next; all end with the same pages. "opic-domains": half of a page's cash leaves its domain (YIOOP-49)

@@ -18,7 +18,7 @@ class PageRules(Section, frozen=True):
     fields: dict[str, str] = {}  # fields of the document by name; ::attr(NAME) behind a selector is an attribute, not the text
 
 
-class Fetch(Section, frozen=True):
+class FetchSettings(Section, frozen=True):
     """Transfers."""
 
     threads: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = (
@@ -34,7 +34,7 @@ class Fetch(Section, frozen=True):
     insecure_hosts: tuple[str, ...] = ()  # an appliance with a certificate of its own; "all": check none
 
 
-class Documents(Section, frozen=True):
+class DocumentsSettings(Section, frozen=True):
     """PDF, books (EPUB) and office files, which are read in processes of their own."""
 
     processes: Count = 2  # one that hangs must not stop the others; 0: such files are stored and not read
@@ -42,7 +42,7 @@ class Documents(Section, frozen=True):
     memory: ByteSize = ByteSize(400_000_000)  # address space of each; most files need 60 MB
 
 
-class Processing(Section, frozen=True):
+class ProcessingSettings(Section, frozen=True):
     """From bytes to documents."""
 
     parser: Literal["lexbor", "html5lib"] = "lexbor"  # the same algorithm, lexbor 60 times as fast
@@ -50,7 +50,7 @@ class Processing(Section, frozen=True):
     srcset: bool = False  # the same images again, in other sizes: five times as many links on many a page
     nofollow: bool = True  # obey rel=nofollow and meta robots
     strict_sitemaps: bool = False  # a sitemap speaks only for what is below its directory; the filters bound it anyway
-    documents: Documents = Documents()
+    documents: DocumentsSettings = DocumentsSettings()
     processes: Count | None = None  # that read pages beside the crawl; None: one for each core but one, at most 3
     links: Positive = 150_000  # of a page: real ones have up to 83,000; each new one takes 1.3 KB of the crawl's memory at once
     effort: Positive = 1  # times the work that markup may make; 1: ten times what that of the worst real page makes

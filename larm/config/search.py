@@ -4,7 +4,7 @@ from larm.config.file_names import FileName
 from larm.config.section import Factor, Section, Weight
 
 
-class Search(Section, frozen=True):
+class SearchSettings(Section, frozen=True):
     """How pages are ranked. Takes effect at once: nothing is indexed again."""
 
     synonyms: FileName = ""  # a file: words that mean the same

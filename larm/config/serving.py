@@ -9,7 +9,7 @@ from larm.config.section import Count, Section
 from larm.kit.units import ByteSize, Seconds
 
 
-class Monitor(Section, frozen=True):
+class MonitorSettings(Section, frozen=True):
     """What is told while the crawl runs."""
 
     tick: Seconds = Seconds(5)  # checkpoint, flush of the logs, a line in ThreadMonitor.log (LARM-77)
@@ -18,7 +18,7 @@ class Monitor(Section, frozen=True):
     stalled: Seconds = Seconds(160)  # a thread at work that gets no further for so long is told (LARM-81)
 
 
-class Serve(Section, frozen=True):
+class ServeSettings(Section, frozen=True):
     """``larm serve``."""
 
     # Visitors and peers see pages of private addresses, as on an intranet; "network": a network's strangers as well.
@@ -27,7 +27,7 @@ class Serve(Section, frozen=True):
     certificate: tuple[OwnFileName, ...] = ()  # PEM files, with the authorities between: certificate, key; or one with both
 
 
-class Peers(Section, frozen=True):
+class PeersSettings(Section, frozen=True):
     """Many people's indexes, one search: what ``larm serve`` is to others."""
 
     name: Annotated[str, msgspec.Meta(max_length=64)] = ""  # of this machine among them; empty: it is no peer
@@ -51,7 +51,7 @@ class Peers(Section, frozen=True):
     cache: Seconds = Seconds(300)  # for which an answer of all peers is kept here; 0: none is
 
 
-class Network(Section, frozen=True):
+class NetworkSettings(Section, frozen=True):
     """``larm serve --network``."""
 
     name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._-]{0,40}\Z")] = ""  # empty: none

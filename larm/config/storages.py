@@ -9,7 +9,7 @@ from larm.kit.recurrence import Every
 from larm.kit.units import ByteSize, Seconds, Share
 
 
-class Limits(Section, frozen=True):
+class LimitsSettings(Section, frozen=True):
     """What a crawl may take of its machine."""
 
     memory: ByteSize | None = None  # of all its processes; None: half of what the machine, or its container, has, as the other
@@ -31,7 +31,7 @@ class Keep(Section, frozen=True):
     size: ByteSize | None = None  # of all page files together: of what is not as it is now, the oldest goes first
 
 
-class LogStorage(Section, frozen=True):
+class LogSettings(Section, frozen=True):
     """store.log, links.log and the page files."""
 
     page_file_size: ByteSize = ByteSize(50_000_000)  # LARM-94
@@ -48,7 +48,7 @@ class Field(Section, frozen=True):
     tokenise: bool = False  # it is found by each of its words, too
 
 
-class IndexStorage(Section, frozen=True):
+class IndexSettings(Section, frozen=True):
     """The full-text index."""
 
     commit_after: Seconds = Seconds(30)  # at the first checkpoint after a page has waited so long; 0: at each checkpoint
@@ -57,22 +57,22 @@ class IndexStorage(Section, frozen=True):
     fields: dict[str, Field] = {}  # of documents, by name, where they differ from the defaults
 
 
-class WarcStorage(Section, frozen=True):
+class WarcSettings(Section, frozen=True):
     """WARC files, where the storage ``warc`` is in the chain."""
 
     size: ByteSize = ByteSize(1_000_000_000)  # of a file, as the standard recommends
 
 
-class Storage(Section, frozen=True):
+class StorageSettings(Section, frozen=True):
     """Where documents go: names of built-in storages, or ``package.module:Class`` of your own."""
 
     chain: tuple[str, ...] = ("log", "index", "graph")
-    log: LogStorage = LogStorage()
-    index: IndexStorage = IndexStorage()
-    warc: WarcStorage = WarcStorage()
+    log: LogSettings = LogSettings()
+    index: IndexSettings = IndexSettings()
+    warc: WarcSettings = WarcSettings()
 
 
-class Recrawl(Section, frozen=True):
+class RecrawlSettings(Section, frozen=True):
     """Revisiting a finished crawl."""
 
     every: Every | None = None  # larm serve starts it again so long after its last run, or at these times

@@ -2,42 +2,42 @@
 
 from typing import Any
 
-from larm.config.cluster import Cluster
-from larm.config.crawl import Agent, Crawl, Files, Urls
-from larm.config.filters import Filters
-from larm.config.hosts import Frontier, Robots, Site
-from larm.config.pages import Fetch, Processing
-from larm.config.search import Search
+from larm.config.cluster import ClusterSettings
+from larm.config.crawl import AgentSettings, CrawlSettings, FilesSettings, UrlsSettings
+from larm.config.filters import FiltersSettings
+from larm.config.hosts import FrontierSettings, RobotsSettings, Site
+from larm.config.pages import FetchSettings, ProcessingSettings
+from larm.config.search import SearchSettings
 from larm.config.section import Section
-from larm.config.serving import Monitor, Network, Peers, Serve
-from larm.config.storages import Limits, Recrawl, Storage
+from larm.config.serving import MonitorSettings, NetworkSettings, PeersSettings, ServeSettings
+from larm.config.storages import LimitsSettings, RecrawlSettings, StorageSettings
 
 
 class Config(Section, frozen=True):
     """All of config.yaml."""
 
-    agent: Agent = Agent()
-    crawl: Crawl = Crawl()
-    urls: Urls = Urls()
-    files: Files = Files()
-    filters: Filters = Filters()
-    robots: Robots = Robots()
-    frontier: Frontier = Frontier()
-    fetch: Fetch = Fetch()
+    agent: AgentSettings = AgentSettings()
+    crawl: CrawlSettings = CrawlSettings()
+    urls: UrlsSettings = UrlsSettings()
+    files: FilesSettings = FilesSettings()
+    filters: FiltersSettings = FiltersSettings()
+    robots: RobotsSettings = RobotsSettings()
+    frontier: FrontierSettings = FrontierSettings()
+    fetch: FetchSettings = FetchSettings()
     sites: dict[str, Site] = {}
     """By hosts, or patterns for them."""
-    processing: Processing = Processing()
-    limits: Limits = Limits()
-    storage: Storage = Storage()
+    processing: ProcessingSettings = ProcessingSettings()
+    limits: LimitsSettings = LimitsSettings()
+    storage: StorageSettings = StorageSettings()
     own: dict[str, dict[str, Any]] = {}
     """Keyword arguments for filters and storages of the user's own, by their dotted names."""
-    recrawl: Recrawl = Recrawl()
-    search: Search = Search()
-    monitor: Monitor = Monitor()
-    serve: Serve = Serve()
-    peers: Peers = Peers()
-    network: Network = Network()
-    cluster: Cluster = Cluster()
+    recrawl: RecrawlSettings = RecrawlSettings()
+    search: SearchSettings = SearchSettings()
+    monitor: MonitorSettings = MonitorSettings()
+    serve: ServeSettings = ServeSettings()
+    peers: PeersSettings = PeersSettings()
+    network: NetworkSettings = NetworkSettings()
+    cluster: ClusterSettings = ClusterSettings()
 
 
 def own_modules(settings: Config) -> list[str]:

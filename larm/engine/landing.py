@@ -11,7 +11,7 @@ from itertools import compress
 
 import msgspec
 
-from larm.config import Frontier as Settings
+from larm.config import FrontierSettings
 from larm.engine.causes import cause_of
 from larm.engine.landed import Landed, landed_of
 from larm.filters.chain import SEEN
@@ -54,7 +54,7 @@ class Lander:
         self,
         process: Callable[[URLMessage, Fetched], Document],
         join: Callable[[str, str], Url],
-        settings: Settings,
+        settings: FrontierSettings,
         max_depth: int | None,
         order: CrawlOrder | None = None,
         *,

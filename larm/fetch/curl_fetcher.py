@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pycurl
 
-from larm.config import Fetch
+from larm.config import FetchSettings
 from larm.fetch.classify import one_line
 from larm.fetch.look_ups import CONNECT, Found, LookUp, name_in
 from larm.fetch.multi_loop import MultiLoop
@@ -230,6 +230,6 @@ def libcurl() -> str:
     return str(pycurl.version).partition(" ")[2]
 
 
-def connections_kept(settings: Fetch) -> int:
+def connections_kept(settings: FetchSettings) -> int:
     """Connections that one thread keeps open: all threads together take half of the descriptors that the process may have."""
     return max(settings.transfers, min(_MOST_CONNECTIONS, files_allowed() // 2 // settings.threads))

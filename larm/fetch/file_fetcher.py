@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable
 from email.utils import formatdate
 
-from larm.config import Fetch
+from larm.config import FetchSettings
 from larm.fetch.classify import one_line
 from larm.fetch.disk import LinkMet, NotPlain, Opened, has_any, names_in, open_below, read_bytes
 from larm.fetch.file_types import FOLDER, type_of
@@ -73,7 +73,7 @@ _MISSING = (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG)
 class FileFetcher(LocalFetcher):
     """Implements `larm.seams.Fetcher`."""
 
-    def __init__(self, settings: Fetch, rules: FileRules, clock: Clock) -> None:
+    def __init__(self, settings: FetchSettings, rules: FileRules, clock: Clock) -> None:
         super().__init__()
         # constant after construction
         self._size = int(settings.page_size)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from larm.config import Agent, Fetch, Robots
+from larm.config import AgentSettings, FetchSettings, RobotsSettings
 from larm.fetch.addresses import AddressRule
 from larm.fetch.air import Air
 from larm.fetch.look_ups import LookUps
@@ -56,7 +56,7 @@ NOTHING = SiteAccess()
 """Of all other sites."""
 
 
-def user_agent(agent: Agent, version: str) -> str:
+def user_agent(agent: AgentSettings, version: str) -> str:
     """``larm/0.1 (+https://example.org/about-our-crawler)``; without a contact ``larm/0.1``.
 
     ``version`` is shortened to its first two numbers: a patch release is not another crawler.
@@ -68,8 +68,8 @@ def user_agent(agent: Agent, version: str) -> str:
 class FetchTerms(NamedTuple):
     """Constant after construction."""
 
-    settings: Fetch
-    robots: Robots
+    settings: FetchSettings
+    robots: RobotsSettings
     """For requests for robots.txt."""
     user_agent: str
     addresses: AddressRule

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import msgspec
 import pycurl
 
-from larm.config import Fetch
+from larm.config import FetchSettings
 from larm.fetch.air import STEP
 from larm.fetch.classify import Ending, classify, is_success, one_line
 from larm.fetch.ip_address import is_public
@@ -344,7 +344,7 @@ class _Descriptor:
         os.close(self._descriptor)
 
 
-def _easy_handle(settings: Fetch, user_agent: str) -> Any:
+def _easy_handle(settings: FetchSettings, user_agent: str) -> Any:
     """An easy handle with all that never changes. Never set, and so off in libcurl: redirects, cookies, netrc, HTTP/0.9."""
     handle = pycurl.Curl()
     handle.setopt(pycurl.NOSIGNAL, 1)  # signals and threads don't mix

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
-from larm.config import Frontier as Settings
-from larm.config import Site
+from larm.config import FrontierSettings, Site
 from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.request_count import RequestCount, limits_of
 from larm.frontier.robots.rules import RobotsRules
@@ -115,14 +114,14 @@ class Host(HostState, kw_only=True, eq=False):
         """There are nearly only errors to be had."""
         return self.errors > ERRORS
 
-    def delay(self, settings: Settings) -> float:
+    def delay(self, settings: FrontierSettings) -> float:
         """Seconds between two requests, more of them where it is slowed; a disk needs no rest."""
         times = settings.error_delay if self.is_slowed() else 1.0
         if self.pace is not None and self.pace.delay is not None:
             return self.pace.delay * times
         return 0.0 if self.key == FILES else settings.delay * times
 
-    def most_requests(self, settings: Settings) -> int:
+    def most_requests(self, settings: FrontierSettings) -> int:
         """At a time. On trial it is one URL (LARM-65); a disk may be asked by all threads."""
         if self.dormancies:
             return 1
@@ -130,13 +129,13 @@ class Host(HostState, kw_only=True, eq=False):
             return self.pace.per_host
         return _ANY if self.key == FILES else settings.per_host
 
-    def is_full(self, settings: Settings) -> bool:
+    def is_full(self, settings: FrontierSettings) -> bool:
         """No more may be asked for before something of it has come back."""
         if self.requests >= self.most_requests(settings):
             return True
         return self.unread >= _UNREAD and self.traps is not None and self.traps.wary
 
-    def free_at(self, settings: Settings, now: float) -> float:
+    def free_at(self, settings: FrontierSettings, now: float) -> float:
         """When the next request is within the limits of `limits_of`; ``now``: at once."""
         return now if self.made is None or self.key == FILES else self.made.free_at(limits_of(settings), now)
 

@@ -10,8 +10,7 @@ import secrets
 
 import msgspec
 
-from larm.config import Frontier as Settings
-from larm.config import Site
+from larm.config import FrontierSettings, Site
 from larm.errors import StorageError
 from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.host import LONGEST_WAIT, Delayed, Host, HostState, OriginRobots
@@ -135,7 +134,7 @@ class HostRecords:
     def __init__(
         self,
         store: BlockStore,
-        settings: Settings,
+        settings: FrontierSettings,
         clock: Clock,
         *,
         clock_moved: float,

@@ -13,8 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
-from larm.config import Frontier as Settings
-from larm.config import Site
+from larm.config import FrontierSettings, Site
 from larm.errors import StorageError
 from larm.frontier.host import Host
 from larm.frontier.host_records import ROW, HostCut, HostRecords, HostRow, SavedHost, cut_host, fill_host
@@ -39,7 +38,7 @@ class HostBook:
     def __init__(
         self,
         store: BlockStore,
-        settings: Settings,
+        settings: FrontierSettings,
         clock: Clock,
         on_crowded: Callable[[], None] = lambda: None,
         *,

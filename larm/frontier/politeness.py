@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from larm.config import Frontier
+from larm.config import FrontierSettings
 from larm.frontier.host import ERRORS, LONGEST_WAIT
 from larm.model.outcome import Failed, FailReason, Outcome, Refused
 
@@ -38,9 +38,9 @@ class Row(msgspec.Struct, frozen=True):
     """What one kind of outcome leads to."""
 
     retry: bool = False
-    """The URL may do better later: `Frontier.retries` further tries, the waits doubling from `Frontier.retry_wait`."""
+    """The URL may do better later: `FrontierSettings.retries` further tries, the waits doubling from its ``retry_wait``."""
     blocks_host: bool = False
-    """The host asks for a rest: nothing is sent to it, doubling from `Frontier.backoff`."""
+    """The host asks for a rest: nothing is sent to it, doubling from `FrontierSettings.backoff`."""
     health: int = 0
     """Points that it costs the host (LARM-63)."""
     unreachable: bool = False
@@ -126,7 +126,7 @@ NOTHING = Decision(retry=False, wait=0.0, host_wait=0.0, health_cost=0, unreacha
 def policy(
     outcome: Outcome,
     tries: int,
-    settings: Frontier,
+    settings: FrontierSettings,
     *,
     blocks: int = 0,
     silent: bool = False,
@@ -136,11 +136,11 @@ def policy(
 
     ``tries``: fetches of this URL that had failed before this one (`URLMessage.tries`). ``blocks``: answers in a row, before
     this one, with which the host asked for a rest; to be set to 0 by an answer without ``host_wait``. A Retry-After counts with
-    whatever status it comes; it is obeyed up to `LONGEST_WAIT`, unless `Frontier.backoff` is 0. A host that names a short time
-    and keeps refusing is left alone longer each time all the same. After the rest the URL waits on, as it may be the only one
-    that is refused: others of the host come first. One that slows us down, by 429 or a short Retry-After, does not use up the
-    URL's tries so soon. ``silent``: see `Host.is_silent`; time-outs cost health there, too, as they hold up the rest of the
-    host.
+    whatever status it comes; it is obeyed up to `LONGEST_WAIT`, unless `FrontierSettings.backoff` is 0. A host that names a
+    short time and keeps refusing is left alone longer each time all the same. After the rest the URL waits on, as it may be
+    the only one that is refused: others of the host come first. One that slows us down, by 429 or a short Retry-After, does
+    not use up the URL's tries so soon. ``silent``: see `Host.is_silent`; time-outs cost health there, too, as they hold up
+    the rest of the host.
     """
     found = row(outcome)
     if found is OK:
@@ -166,8 +166,8 @@ def errors_after(errors: int, decision: Decision) -> int:
     return min(max(errors + decision.errors, 0), 2 * ERRORS)
 
 
-def health_after(points: int, decision: Decision, settings: Frontier, *, on_trial: bool = False) -> int:
-    """Points of a host that had ``points`` before ``decision``; starts with `Frontier.health`, at 0 it is given up (LARM-63).
+def health_after(points: int, decision: Decision, settings: FrontierSettings, *, on_trial: bool = False) -> int:
+    """Points of a host that had ``points`` before ``decision``; starts with `FrontierSettings.health`; 0: given up (LARM-63).
 
     ``on_trial``: it had been given up and this was its one further try (LARM-65), so it is all well again, or is not.
     """

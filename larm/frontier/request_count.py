@@ -9,14 +9,14 @@ State of `larm.frontier.host` (under the lock of the `HostBook`) and of `larm.fr
 
 from collections.abc import Sequence
 
-from larm.config import Frontier as Settings
+from larm.config import FrontierSettings
 
 PERIODS = (60.0, 3600.0, 3600.0)
 """Seconds; of requests, of requests, of bytes."""
 _BYTES = 2
 
 
-def limits_of(settings: Settings) -> tuple[int, int, int]:
+def limits_of(settings: FrontierSettings) -> tuple[int, int, int]:
     """Of a host in each period; 0: any number."""
     return settings.per_minute, settings.per_hour, settings.bytes_per_hour
 

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from larm.config import Frontier as Settings
+from larm.config import FrontierSettings
 from larm.frontier.host import NEVER
 from larm.frontier.request_count import RequestCount, limits_of
 from larm.seams import Clock
@@ -59,7 +59,9 @@ class _Lease:
 class SharedAddresses:
     """Implements `larm.seams.AddressGate`. With a ``delay`` of 0 nobody waits, unless the limits of `limits_of` say so."""
 
-    def __init__(self, clock: Clock, settings: Settings, count: Callable[[str, int], object] = lambda _name, _n: None) -> None:
+    def __init__(
+        self, clock: Clock, settings: FrontierSettings, count: Callable[[str, int], object] = lambda _name, _n: None
+    ) -> None:
         """``count`` is that of the crawl."""
         # constant after construction
         self._clock = clock
@@ -74,7 +76,7 @@ class SharedAddresses:
         self._having_turn: dict[str, str] = {}  # by the key of the host: of which address
         self._in_line = 0
 
-    def change(self, settings: Settings) -> None:
+    def change(self, settings: FrontierSettings) -> None:
         """Other delays, another number of requests."""
         with self._lock:
             self._settings = settings

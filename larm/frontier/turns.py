@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from larm.config import Frontier as Settings
+from larm.config import FrontierSettings
 from larm.frontier.host import NEVER, Host
 from larm.frontier.hosts import HostBook
 from larm.frontier.places import Places
@@ -94,7 +94,7 @@ class Turns:
     def __init__(
         self,
         book: HostBook,
-        settings: Settings,
+        settings: FrontierSettings,
         clock: Clock,
         tally: Tally,
         on_ready: Callable[[], None],
@@ -179,7 +179,7 @@ class Turns:
             self.news = False
             self._on_ready()
 
-    def change(self, settings: Settings) -> None:
+    def change(self, settings: FrontierSettings) -> None:
         """Other delays, another number of requests at a time. A host that has been told its next time keeps that one."""
         with self.book.lock:
             self.settings = settings

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import tantivy
 
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.errors import UsageError
 from larm.index import fields, schema
 from larm.index.analysis import Analyzer
@@ -56,14 +56,16 @@ class Match(PageFacts, frozen=True, kw_only=True):
 class IndexReader:
     """The index in the directory ``path``. Raises UsageError if there is none, StorageError if it can't be read."""
 
-    def __init__(self, path: Path, settings: Search | None = None, languages: Mapping[str, float] | None = None) -> None:
+    def __init__(
+        self, path: Path, settings: SearchSettings | None = None, languages: Mapping[str, float] | None = None
+    ) -> None:
         """``languages``: shares of all pages, where those in the index are but a sample."""
         if not schema.index_exists(path):
             remedy = "'larm crawl URL' makes one, 'larm reindex' where pages are stored; --dir names another directory"
             raise UsageError(f"no index in {path.parent}: {remedy}")
         # constant after construction
         self._path = path
-        self._settings = settings or Search()
+        self._settings = settings or SearchSettings()
         self._languages = languages
         self.analyzer = Analyzer()
         file = self._settings.synonyms

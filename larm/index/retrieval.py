@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import tantivy
 
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.index import fields, fixed_weights
 from larm.index.candidate import Candidate
 from larm.index.compile import Compiler
@@ -76,7 +76,9 @@ NOTHING = Retrieved(0, 0, [], (), {})
 class Retrieval:
     """For one state of the index."""
 
-    def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher, words: WordQueries, settings: Search) -> None:
+    def __init__(
+        self, schema: tantivy.Schema, searcher: tantivy.Searcher, words: WordQueries, settings: SearchSettings
+    ) -> None:
         # constant after construction
         self.words = words
         self._schema = schema

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
-from larm.config import Processing
+from larm.config import ProcessingSettings
 from larm.model.crawl_hash import page_hash
 from larm.model.credentials import without_credentials
 from larm.model.document import Document
@@ -36,7 +36,7 @@ MAX_WARNINGS = 20
 class Assembler:
     """Keeps no state between pages; shared by all fetcher threads."""
 
-    def __init__(self, links: LinkMemo, settings: Processing, agent: str = "larm") -> None:
+    def __init__(self, links: LinkMemo, settings: ProcessingSettings, agent: str = "larm") -> None:
         """``agent``: our product token, in lower case; some rules of pages are for one crawler."""
         # constant after construction
         self._agent = agent

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from larm.config import PageRules, Processing
+from larm.config import PageRules, ProcessingSettings
 from larm.kit.blame import blamed
 from larm.kit.clock import SystemClock
 from larm.kit.gunzip import MEMBERS, MORE, unpack
@@ -195,7 +195,7 @@ class ByMime:
 
 def processors(
     links: LinkMemo,
-    settings: Processing,
+    settings: ProcessingSettings,
     own: Mapping[str, Processor] | None = None,
     count: Count = _ignore,
     *,

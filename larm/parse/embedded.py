@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from larm.config import Processing
+from larm.config import ProcessingSettings
 from larm.model.document import Document
 from larm.model.links import Links
 from larm.model.message import URLMessage
@@ -113,7 +113,7 @@ def _elements(addresses: Iterable[str]) -> list[Element]:
 class WithEmbedded:
     """An HTML processor, and the files beside."""
 
-    def __init__(self, within: Processor, assembler: Assembler, settings: Processing) -> None:
+    def __init__(self, within: Processor, assembler: Assembler, settings: ProcessingSettings) -> None:
         # constant after construction
         self._within = within
         self._assembler = assembler

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from larm.config import Processing
+from larm.config import ProcessingSettings
 from larm.model.document import Document
 from larm.model.left import NOFOLLOW
 from larm.model.links import Links
@@ -21,7 +21,7 @@ from larm.parse.pointers import alternates, canonical, header_elements
 class HeaderReader:
     """Keeps no state between answers; shared by all fetcher threads."""
 
-    def __init__(self, assembler: Assembler, settings: Processing, agent: str = "larm") -> None:
+    def __init__(self, assembler: Assembler, settings: ProcessingSettings, agent: str = "larm") -> None:
         """``agent``: our product token, in lower case."""
         # constant after construction
         self._assembler = assembler

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from larm.config import Processing
+from larm.config import ProcessingSettings
 from larm.model.credentials import without_credentials
 from larm.model.cuts import LINKS
 from larm.model.link_memo import PageLinks
@@ -54,7 +54,7 @@ class Found(NamedTuple):
 class LinkFinder:
     """Shared by all fetcher threads; it keeps no state."""
 
-    def __init__(self, settings: Processing) -> None:
+    def __init__(self, settings: ProcessingSettings) -> None:
         # constant after construction
         self.follow_embedded = settings.follow_embedded
         self.nofollow = settings.nofollow

@@ -6,7 +6,7 @@ Loads no parser: a crawl whose pages are all read by processes beside it needs n
 import enum
 from typing import Final
 
-from larm.config import Processing
+from larm.config import ProcessingSettings
 from larm.model.outcome import Fetched
 
 HTML: Final = ("text/html", "application/xhtml+xml")
@@ -51,7 +51,7 @@ READ_BY_PROCESSES: Final = (Work.LIGHT, Work.HEAVY)
 class Triage:
     """By the settings that the processors are made of, too (`larm.parse.by_mime`)."""
 
-    def __init__(self, settings: Processing, page_size: int) -> None:
+    def __init__(self, settings: ProcessingSettings, page_size: int) -> None:
         """``page_size``: bytes that are read of a page, unpacked."""
         # constant after construction
         self._own = frozenset(mime.lower() for mime in settings.by_mime)

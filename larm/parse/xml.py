@@ -5,7 +5,7 @@ Called on the fetcher threads, which share one; it keeps no state.
 
 from collections.abc import Callable, Iterator
 
-from larm.config import Processing
+from larm.config import ProcessingSettings
 from larm.model.cuts import EFFORT, ENDS_EARLY
 from larm.model.document import Document
 from larm.model.link_memo import LinkMemo
@@ -36,7 +36,7 @@ _ADDRESSES = ("href", "xlink:href", "url", "xmlurl", "htmlurl")
 class XmlProcessor:
     """For text/xml, application/xml and every other type that ends in ``+xml``."""
 
-    def __init__(self, assembler: Assembler, links: LinkMemo, xhtml: Processor, settings: Processing) -> None:
+    def __init__(self, assembler: Assembler, links: LinkMemo, xhtml: Processor, settings: ProcessingSettings) -> None:
         """``xhtml``: reads XHTML that is sent as XML."""
         # constant after construction
         self._assembler = assembler

@@ -12,7 +12,7 @@ from pathlib import Path
 from larm.building.searching import opener
 from larm.cluster.card import Card
 from larm.cluster.roster import Roster, agent_of, read_roster
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.crawldir.state import QUEUES
 from larm.errors import StorageError, UsageError
 from larm.index.search.shared import SharedSearcher
@@ -39,7 +39,7 @@ class Unreachable:
 class ClusterSearchers:
     """``searchers`` for the directories that are searched here; what was opened once stays open."""
 
-    def __init__(self, settings: Search, remote: Callable[[str], Searcher]) -> None:
+    def __init__(self, settings: SearchSettings, remote: Callable[[str], Searcher]) -> None:
         """``remote``: of the address of a ``larm serve``. Raises ConfigError."""
         # constant after construction
         self._opener = opener(settings)

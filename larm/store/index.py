@@ -47,7 +47,7 @@ class IndexStorage:
     def __init__(
         self,
         directory: Path,
-        settings: config.IndexStorage,
+        settings: config.IndexSettings,
         clock: Clock | None = None,
         aliases: Callable[[], Aliases] | None = None,
         seal: Seal = NO_SEAL,

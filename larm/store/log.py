@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from larm.config import Keep
-from larm.config import LogStorage as Settings
+from larm.config import Keep, LogSettings
 from larm.config.section import Count, Positive
 from larm.errors import StorageError
 from larm.kit.disk.append_file import AppendFile
@@ -109,7 +108,7 @@ class LogStorage:
 
     name = "log"
 
-    def __init__(self, directory: Path, settings: Settings, clock: Clock) -> None:
+    def __init__(self, directory: Path, settings: LogSettings, clock: Clock) -> None:
         # constant after construction
         self._logs = directory / "logs"
         self._settings = settings
@@ -185,7 +184,7 @@ def check_lengths(directory: Path, position: Mapping[str, Any]) -> None:
 class _Files:
     """The open files. Bodies and links are always written before the lines of store.log that speak of them."""
 
-    def __init__(self, logs: Path, settings: Settings, position: Position) -> None:
+    def __init__(self, logs: Path, settings: LogSettings, position: Position) -> None:
         with ExitStack() as undo:
             self.pages = PageFiles(
                 logs,

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from larm.config import Keep
-from larm.config import LogStorage as Settings
+from larm.config import Keep, LogSettings
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import sync_directory
 from larm.store.log import LINKS_LOG, NEW, STORE_LOG, Day, Position, put_in_place
@@ -79,7 +78,7 @@ def superfluous(versions: Sequence[Version], keep: Keep, gone: Collection[int], 
 
 
 def retain(
-    logs: Path, noted: Mapping[str, Any], settings: Settings, gone: Collection[int], today: int, *, save: Save
+    logs: Path, noted: Mapping[str, Any], settings: LogSettings, gone: Collection[int], today: int, *, save: Save
 ) -> Retained | None:
     """None: all stays as it is. ``noted``: the position in the checkpoint. Raises StorageError."""
     position = Position.read(noted)
@@ -154,7 +153,7 @@ class _Days:
 class _Renewal:
     """One time of writing anew."""
 
-    def __init__(self, logs: Path, position: Position, settings: Settings, out: bytearray, moving: Collection[int]) -> None:
+    def __init__(self, logs: Path, position: Position, settings: LogSettings, out: bytearray, moving: Collection[int]) -> None:
         self._logs = logs
         self._position = position
         self._settings = settings

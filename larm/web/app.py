@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from larm.config import Serve
+from larm.config import ServeSettings
 from larm.errors import LarmError
 from larm.kit.clock import SystemClock
 from larm.web import api, copy_page, crawl_api, monitor_page, search_api, search_page, small, starting
@@ -84,7 +84,7 @@ _CRAWLS = 1
 def application(
     directories: Directories,
     access: Access,
-    settings: Serve,
+    settings: ServeSettings,
     *,
     names: Collection[str] = (),
     log: WriteLine | None = None,

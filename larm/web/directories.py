@@ -13,7 +13,7 @@ import msgspec
 from starlette.requests import Request
 
 from larm.building.searching import opener
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.crawldir.form import MARKER
 from larm.errors import StorageError
 from larm.index.search.shared import SharedSearcher
@@ -43,7 +43,7 @@ class Directories:
         self,
         named: Sequence[Path],
         root: Path | None,
-        search: Search,
+        search: SearchSettings,
         remotes: Sequence[Searcher] = (),
         peers: Sequence[Searcher] = (),
         *,

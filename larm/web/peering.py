@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from larm.config import Config, Peers
+from larm.config import Config, PeersSettings
 from larm.index.search.query import LONGEST
 from larm.index.search.shared import SharedSearcher
 from larm.model.restriction import open_to
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 def peering_of(
     settings: Config,
-    peers: Peers,
+    peers: PeersSettings,
     address: tuple[str, int],
     *,
     directories: Sequence[Path],

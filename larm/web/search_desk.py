@@ -15,7 +15,7 @@ import anyio
 import msgspec
 from anyio import to_thread
 
-from larm.config import Serve
+from larm.config import ServeSettings
 from larm.index.search.gathering import Gathering
 from larm.index.search.results import Results
 from larm.index.search.several import SeveralSearchers
@@ -52,7 +52,7 @@ class BusyError(Exception):
 class SearchDesk:
     """One for a server."""
 
-    def __init__(self, settings: Serve, metrics: Metrics) -> None:
+    def __init__(self, settings: ServeSettings, metrics: Metrics) -> None:
         # constant after construction
         self._settings = settings
         self._metrics = metrics

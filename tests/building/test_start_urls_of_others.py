@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from larm.building.mission import mission_of
-from larm.config import Config, Crawl, Seed
+from larm.config import Config, CrawlSettings, Seed
 from larm.model.url import URLNormalizer
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import run_crawl
@@ -16,14 +16,14 @@ from tests.stories.crawls import run_crawl
 def test_a_start_url_with_a_depth_of_its_own_begins_further_down() -> None:
     starts = ("http://a.example/", "http://b.example/", "http://c.example/")
     seeds = (Seed("http://a.example/", depth=0), Seed("http://b.example/", depth=3))
-    mission = mission_of(Config(crawl=Crawl(start=starts, seeds=seeds, max_depth=3)), URLNormalizer(), None)
+    mission = mission_of(Config(crawl=CrawlSettings(start=starts, seeds=seeds, max_depth=3)), URLNormalizer(), None)
     assert [message.depth for message in mission.starts] == [3, 0, 0]
 
 
 @pytest.mark.parametrize(("depth", "most"), [(4, 3), (0, None)])
 def test_a_depth_needs_the_depth_of_all(depth: int, most: int | None) -> None:
     with pytest.raises(ValueError, match="max_depth"):
-        Crawl(seeds=(Seed("http://a.example/", depth=depth),), max_depth=most)
+        CrawlSettings(seeds=(Seed("http://a.example/", depth=depth),), max_depth=most)
 
 
 @pytest.mark.parametrize("opens", [True, False])

@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from larm.cli.terminal import columns
-from larm.config import IndexStorage as IndexSettings
-from larm.config import Search
+from larm.config import IndexSettings, SearchSettings
 from larm.errors import StorageError
 from larm.index.search.results import Results
 from larm.index.search.suggesting import Suggestion
@@ -50,9 +49,9 @@ class FakeSearcher:
     answer = Results(query="tide causeway", total=12, complete=12, hits=HITS, took=0.0123)
     failure: Exception | None = None
 
-    settings = Search()
+    settings = SearchSettings()
 
-    def __init__(self, directory: Path, settings: Search, own: Sequence[object] = (), failing: object = None) -> None:
+    def __init__(self, directory: Path, settings: SearchSettings, own: Sequence[object] = (), failing: object = None) -> None:
         self.directory = directory
         type(self).settings = settings
 

@@ -18,7 +18,7 @@ from larm.cluster.courier import Courier
 from larm.cluster.inbox import Inbox
 from larm.cluster.membership import Membership, Rules, Saved
 from larm.cluster.outboxes import Outboxes
-from larm.config import Cluster
+from larm.config import ClusterSettings
 from larm.kit.counters import Counters
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.threads.gate import Gate
@@ -70,7 +70,7 @@ class Desk:
         )
         self.moves: Any = Stub(note=self.noted.update, on_waiting=None)
         own = {message(each).url.fingerprint: row(each) for each in here}
-        rule: Any = Stub(own=Cluster(recover=recover), answer=5.0)
+        rule: Any = Stub(own=ClusterSettings(recover=recover), answer=5.0)
         doors: Any = Stub(
             key=str,
             kept=lambda keys: {key: own[key] for key in keys if key in own},

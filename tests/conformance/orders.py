@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from larm.config import Frontier as Settings
+from larm.config import FrontierSettings
 from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.host_budget import ROWS as DOMAINS
 from larm.frontier.host_budget import HostBudgetOrder
@@ -114,7 +114,7 @@ class _Player:
         self._order = order
         self._graph = graph
         self._clock = clock
-        size = Settings().host_block
+        size = FrontierSettings().host_block
 
         def make(band: int, number: int) -> CachingQueue[URLMessage]:
             state: QueueState[URLMessage] = QueueState([], b"", [], number)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from larm.config import Processing
+from larm.config import ProcessingSettings
 from larm.model.link_memo import LinkMemo
 from larm.model.url import BadUrl, URLNormalizer
 from larm.parse.by_mime import processors
@@ -156,7 +156,7 @@ def value(node: ast.AST, names: dict[str, Any]) -> Any:
 def test_expectations_about_links() -> None:
     failures = []
     count = 0
-    process = processors(LinkMemo(normalizer), Processing())
+    process = processors(LinkMemo(normalizer), ProcessingSettings())
     for case in cases():
         if not names_a_link(case.expression) or case.name in DIFFERENCES:
             continue

@@ -15,7 +15,7 @@ from typing import Any
 
 import brotli
 
-from larm.config import Fetch, Robots
+from larm.config import FetchSettings, RobotsSettings
 from larm.kit.clock import SystemClock
 from larm.kit.units import Seconds
 from larm.model.outcome import Failed, Fetched, Outcome
@@ -38,7 +38,7 @@ def play(answers: Mapping[str, bytes]) -> dict[str, Outcome]:
     """The outcome of each answer, by name. The server closes after it, so that nobody waits for an end that is missing."""
     clock = SystemClock()
     with RawServer(lambda request: answers[request.split(b" ")[1].decode().removeprefix("/")]) as server:
-        fetcher = make_fetcher(Fetch(timeout=Seconds(TIMEOUT)), Robots())
+        fetcher = make_fetcher(FetchSettings(timeout=Seconds(TIMEOUT)), RobotsSettings())
         waiting = list(answers)
         outcomes: dict[str, Outcome] = {}
         deadline = clock.monotonic() + 30.0

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from email.utils import formatdate
 from typing import Any
 
-from larm.config import Fetch, Robots
+from larm.config import FetchSettings, RobotsSettings
 from larm.model.outcome import Fetched, NotModified
 from tests.fetch.driving import drain, lease, make_fetcher
 from tests.fetch.raw_server import RawServer, page
@@ -54,7 +54,7 @@ def test_a_page_that_is_known_is_asked_for_with_what_its_server_sent() -> None:
         fields = [f"{field}: {value}".encode("latin-1") for field, value in sent]
         answers = iter([page(b"body", *fields), b"HTTP/1.1 304 Not Modified\r\n\r\n"])
         with RawServer(lambda request, answers=answers: next(answers)) as server:  # type: ignore[misc]
-            fetcher = make_fetcher(Fetch(), Robots())
+            fetcher = make_fetcher(FetchSettings(), RobotsSettings())
             fetcher.start(lease(server.url()))
             [(_, first)] = drain(fetcher)
             assert isinstance(first, Fetched), name

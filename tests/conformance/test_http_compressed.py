@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import brotli
 
-from larm.config import Fetch, Robots
+from larm.config import FetchSettings, RobotsSettings
 from larm.kit.units import ByteSize
 from larm.model.outcome import Failed, FailReason, Fetched, Outcome
 from tests.fetch.driving import drain, lease, make_fetcher
@@ -38,7 +38,7 @@ LIMIT = 1_000_000
 
 def fetch(body: bytes, coding: str, limit: int = LIMIT) -> Outcome:
     with RawServer(page(body, b"Content-Type: text/html", b"Content-Encoding: " + coding.encode())) as server:
-        fetcher = make_fetcher(Fetch(page_size=ByteSize(limit)), Robots())
+        fetcher = make_fetcher(FetchSettings(page_size=ByteSize(limit)), RobotsSettings())
         fetcher.start(lease(server.url()))
         [(_, outcome)] = drain(fetcher)
         fetcher.close()

@@ -11,7 +11,7 @@ import tarfile
 from collections import Counter
 from time import perf_counter
 
-from larm.config import Documents
+from larm.config import DocumentsSettings
 from larm.parse.apart.protocol import PDF, Found
 from larm.parse.apart.reader import DocumentReader
 from tests.shared_data import shared
@@ -33,7 +33,7 @@ def recall(wanted: str, found: str) -> float:
 def test_poppler() -> None:
     lines = shared("pdf-samples", "given", "poppler-reference.jsonl").read_text(encoding="utf-8").splitlines()
     references = {row["file"]: row for row in map(json.loads, lines)}
-    reader = DocumentReader(Documents(processes=1))
+    reader = DocumentReader(DocumentsSettings(processes=1))
     scores: dict[str, float] = {}
     titles = right = 0
     slowest = 0.0

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.judged import Judged, Question, Score, judged_collections, score
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.index.reader import IndexReader
 from larm.index.search.query import parse_question
 from larm.index.search.ranked import Ranker
@@ -26,7 +26,7 @@ _LANGUAGES = {"en": 0.9607, "de": 0.9313, "zh": 0.94, "ar": 0.9162}
 def ranked(judged: Judged, directory: Path, number: int) -> Score:
     """``number``: of results that count; the first ones are the same however many are asked for."""
     judged.index(directory)
-    settings = Search()
+    settings = SearchSettings()
     ranker = Ranker(directory, IndexReader(directory / "index", settings), settings)
     questions: list[Question] = judged.questions()
     result = score([(each, ranker.urls(parse_question(each.text).tree, number)) for each in questions])

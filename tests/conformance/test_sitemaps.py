@@ -6,7 +6,7 @@ import base64
 import json
 from typing import Any
 
-from larm.config import Processing
+from larm.config import ProcessingSettings
 from larm.kit.gunzip import unpack
 from larm.model.link_memo import LinkMemo
 from larm.model.url import URLNormalizer
@@ -93,7 +93,7 @@ def test_crawler_commons() -> None:
 
 def test_a_crawl_follows_the_same_urls() -> None:
     """Whatever the type it is sent with, and it is not indexed (feeds are)."""
-    process = processors(LinkMemo(normalizer), Processing())
+    process = processors(LinkMemo(normalizer), ProcessingSettings())
     failures = []
     for case in cases():
         wanted = expected(case)

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from larm.config import Frontier
+from larm.config import FrontierSettings
 from larm.engine.landed import Landed, start_visit
 from larm.engine.landing import NOWHERE, Lander
 from larm.model.crawl_hash import digest
@@ -45,7 +45,7 @@ DOCUMENT = Document("text/html", "Title", "text", Links.of(LINKS), warnings=("ba
 
 
 def lander(max_depth: int | None = None, document: Document = DOCUMENT, **settings: Any) -> Lander:
-    frontier = msgspec.structs.replace(Frontier(), **settings)
+    frontier = msgspec.structs.replace(FrontierSettings(), **settings)
     return Lander(Process(document).process, URLNormalizer().join, frontier, max_depth)
 
 
@@ -149,7 +149,7 @@ def test_gone_is_noted_for_a_later_visit() -> None:
 def test_what_is_tried_again_is_not_noted_yet() -> None:
     """It is in the river; in the book as well, a revisit would ask for it twice."""
     assert land(Refused(500, {}, TIMING)).visit is None
-    last = msgspec.structs.replace(message(HERE), tries=Frontier().retries)
+    last = msgspec.structs.replace(message(HERE), tries=FrontierSettings().retries)
     assert visit_of(land(Refused(500, {}, TIMING), last)).status == 500
 
 
@@ -178,7 +178,7 @@ def test_not_modified_stores_no_page_but_that_it_is_current() -> None:
 def test_a_body_that_is_the_one_we_have_is_not_processed() -> None:
     """For servers that answer 200 whatever one asks."""
     process = Process(DOCUMENT)
-    by = Lander(process.process, URLNormalizer().join, Frontier(), None)
+    by = Lander(process.process, URLNormalizer().join, FrontierSettings(), None)
     known = msgspec.structs.replace(message(HERE), known=Known("", "", digest(b"<p>body")))
     landed = land(fetched(), known, by)
     assert (landed.page, process.asked, landed.counts["revisit/unchanged"]) == (False, [], 1)
@@ -276,7 +276,7 @@ def test_two_spellings_that_redirect_to_each_other_come_to_an_end() -> None:
         there = "/dir/index.html" if about.url.access.endswith("dir/") else "/dir/"
         landed = moved(there, about)
         about, steps = landed.again, steps + 1
-    assert steps == Frontier().redirects + 1
+    assert steps == FrontierSettings().redirects + 1
     assert landed.counts["redirect/too_many"] == 1
 
 
@@ -332,7 +332,9 @@ def test_links_to_visited_pages_never_become_messages() -> None:
         asked.append(list(fingerprints))
         return {"visited": {known.fingerprint}}
 
-    landed = land(fetched(), by=Lander(Process(DOCUMENT).process, URLNormalizer().join, Frontier(), None, recall=recall))
+    landed = land(
+        fetched(), by=Lander(Process(DOCUMENT).process, URLNormalizer().join, FrontierSettings(), None, recall=recall)
+    )
     assert asked == [[link.url.fingerprint for link in LINKS if link.follow]]
     assert landed.known == {"visited": known.access}
     assert [message.url for message in landed.messages] == [LINKS[1].url]

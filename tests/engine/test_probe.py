@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from larm.config import Config, Fetch
+from larm.config import Config, FetchSettings
 from larm.engine.checkpointer import Saved
 from larm.engine.fetcher_record import FetcherRecord
 from larm.engine.probe import Probe
@@ -45,7 +45,7 @@ class River:
         self.probe = Probe(
             paused=lambda: False,
             stalled=tuple,
-            settings=Config(fetch=Fetch(threads=2, transfers=16)),
+            settings=Config(fetch=FetchSettings(threads=2, transfers=16)),
             shared=cast(
                 "Any",
                 SimpleNamespace(

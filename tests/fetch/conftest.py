@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from larm.config import Fetch, Robots
+from larm.config import FetchSettings, RobotsSettings
 from larm.fetch.curl_fetcher import CurlFetcher
 from larm.kit.units import Seconds
 from larm.model.outcome import Outcome
@@ -34,7 +34,7 @@ def fetcher() -> Iterator[Callable[..., CurlFetcher]]:
     with ExitStack() as stack:
 
         def make(**settings: Any) -> CurlFetcher:
-            made = make_fetcher(Fetch(**{"timeout": Seconds(10), **settings}), Robots())
+            made = make_fetcher(FetchSettings(**{"timeout": Seconds(10), **settings}), RobotsSettings())
             stack.callback(made.close)
             return made
 

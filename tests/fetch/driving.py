@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from larm.config import Fetch, Frontier, Robots
+from larm.config import FetchSettings, FrontierSettings, RobotsSettings
 from larm.fetch.addresses import AddressRule
 from larm.fetch.air import Air
 from larm.fetch.curl_fetcher import CurlFetcher
@@ -26,15 +26,19 @@ def lease(url: str, robots: bool = False, etag: str = "", last_modified: str = "
     return Lease(next(_numbers), "host", URLMessage(Url(url, url, "host", 0), known=known), robots=robots)
 
 
-def make_fetcher(settings: Fetch | None = None, robots: Robots | None = None, rule: AddressRule | None = None) -> CurlFetcher:
-    return CurlFetcher(terms(settings or Fetch(), robots, rule), SystemClock())
+def make_fetcher(
+    settings: FetchSettings | None = None, robots: RobotsSettings | None = None, rule: AddressRule | None = None
+) -> CurlFetcher:
+    return CurlFetcher(terms(settings or FetchSettings(), robots, rule), SystemClock())
 
 
-def terms(settings: Fetch, robots: Robots | None = None, rule: AddressRule | None = None, air: Air | None = None) -> FetchTerms:
+def terms(
+    settings: FetchSettings, robots: RobotsSettings | None = None, rule: AddressRule | None = None, air: Air | None = None
+) -> FetchTerms:
     rule = rule or AddressRule([], allow_private=True)
-    crowd = SharedAddresses(SystemClock(), Frontier(delay=Seconds(0)))
+    crowd = SharedAddresses(SystemClock(), FrontierSettings(delay=Seconds(0)))
     names = LookUps(SystemClock())
-    return FetchTerms(settings, robots or Robots(), "larm-test/0.1", rule, crowd, air or Air(settings.page_size), names)
+    return FetchTerms(settings, robots or RobotsSettings(), "larm-test/0.1", rule, crowd, air or Air(settings.page_size), names)
 
 
 def drain(fetcher: CurlFetcher, seconds: float = 20.0) -> list[tuple[Lease, Outcome]]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from larm.config import Fetch
+from larm.config import FetchSettings
 from larm.fetch.air import STEP, Air
 from larm.fetch.curl_fetcher import CurlFetcher
 from larm.kit.clock import SystemClock
@@ -52,7 +52,7 @@ def make() -> Iterator[Callable[..., CurlFetcher]]:
     made: list[CurlFetcher] = []
 
     def one(air: Air | None = None, clock: SystemClock | None = None, timeout: float = 10, threads: int = 1) -> CurlFetcher:
-        settings = Fetch(timeout=Seconds(timeout), threads=threads)
+        settings = FetchSettings(timeout=Seconds(timeout), threads=threads)
         made.append(CurlFetcher(terms(settings, air=air), clock or SystemClock()))
         return made[-1]
 

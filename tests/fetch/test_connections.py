@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.config import Fetch
+from larm.config import FetchSettings
 from larm.fetch.addresses import AddressRule
 from larm.fetch.curl_fetcher import CurlFetcher, connections_kept
 from larm.kit.clock import SystemClock
@@ -99,7 +99,7 @@ def test_connections_to_many_hosts_are_bounded(serve: Serve, fetcher: Making, mo
 @pytest.mark.parametrize(("soft", "kept"), [(1024, 128), (65_536, 256), (resource.RLIM_INFINITY, 256), (64, 16)])
 def test_connections_leave_half_of_the_descriptors(monkeypatch: pytest.MonkeyPatch, soft: int, kept: int) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda which: (soft, soft))
-    assert connections_kept(Fetch(threads=4, transfers=16)) == kept
+    assert connections_kept(FetchSettings(threads=4, transfers=16)) == kept
 
 
 def descriptors() -> int:
@@ -111,7 +111,7 @@ def descriptors() -> int:
 def test_2000_requests_leak_no_descriptor(serve: Serve) -> None:
     keeping, closing = serve(page(b"x"), keep=True), serve(page(b"x", b"Connection: close"))
     before = descriptors()
-    made = make_fetcher(Fetch(transfers=16))
+    made = make_fetcher(FetchSettings(transfers=16))
     for number in range(2000):
         server = closing if number % 4 == 0 else keeping
         made.start(lease(server.url(host="localhost" if number % 3 else "127.0.0.1")))
@@ -129,7 +129,7 @@ PUBLIC_START = "larm.example"
 
 def guarded(*answers: str) -> CurlFetcher:
     """A fetcher of a crawl that began at a public host."""
-    return make_fetcher(Fetch(timeout=Seconds(10)), rule=AddressRule([PUBLIC_START], False, lambda host: list(answers)))
+    return make_fetcher(FetchSettings(timeout=Seconds(10)), rule=AddressRule([PUBLIC_START], False, lambda host: list(answers)))
 
 
 LOOPBACK = ["127.0.0.1", "localhost", "evil.localhost", "127.1", "0.0.0.0", "[::1]", "[::ffff:127.0.0.1]"]

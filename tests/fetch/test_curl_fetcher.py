@@ -11,7 +11,7 @@ from collections.abc import Callable
 import pycurl
 import pytest
 
-from larm.config import Fetch, Robots
+from larm.config import FetchSettings, RobotsSettings
 from larm.fetch.curl_fetcher import CurlFetcher
 from larm.fetch.tls import ca_file
 from larm.kit.clock import SystemClock
@@ -116,7 +116,7 @@ def test_no_proxy_is_taken_from_the_environment(serve: Serve, fetch: Fetching, m
 
 def test_robots_have_bounds_of_their_own(serve: Serve) -> None:
     server = serve(page(b"x" * 5000))
-    settings, robots = Fetch(page_size=ByteSize(10_000)), Robots(size=ByteSize(1000))
+    settings, robots = FetchSettings(page_size=ByteSize(10_000)), RobotsSettings(size=ByteSize(1000))
     made = make_fetcher(settings, robots)
     try:
         for for_robots, size in ((False, 5000), (True, 1000), (False, 5000)):
@@ -130,7 +130,7 @@ def test_robots_have_bounds_of_their_own(serve: Serve) -> None:
 
 def test_robots_have_a_time_out_of_their_own(serve: Serve) -> None:
     server = serve(lambda request: server.stall())
-    made = make_fetcher(Fetch(), Robots(timeout=Seconds(0.1)))
+    made = make_fetcher(FetchSettings(), RobotsSettings(timeout=Seconds(0.1)))
     try:
         made.start(lease(server.url(), robots=True))
         [(_, outcome)] = drain(made, 5.0)

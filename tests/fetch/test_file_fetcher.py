@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from larm.config import Fetch
+from larm.config import FetchSettings
 from larm.fetch import disk
 from larm.fetch.file_fetcher import FileFetcher
 from larm.fetch.file_types import FOLDER
@@ -45,7 +45,9 @@ class Disk:
 
     def fetch(self, address: str, etag: str = "") -> Outcome:
         known = Known(etag, "", 0) if etag else None
-        fetcher = FileFetcher(Fetch(page_size=ByteSize(self.size), document_size=ByteSize(3000)), self.rules, self.clock)
+        fetcher = FileFetcher(
+            FetchSettings(page_size=ByteSize(self.size), document_size=ByteSize(3000)), self.rules, self.clock
+        )
         fetcher.start(Lease(1, "file:", URLMessage(NORMALIZER.parse(address), known=known)))
         assert fetcher.in_flight == 1
         [(_, outcome)] = fetcher.wait(60.0)
@@ -390,7 +392,7 @@ def test_no_descriptor_is_left_open(docs: Disk) -> None:
 
 
 def test_what_waits_is_given_back(docs: Disk) -> None:
-    fetcher = FileFetcher(Fetch(), docs.rules, docs.clock)
+    fetcher = FileFetcher(FetchSettings(), docs.rules, docs.clock)
     lease = Lease(1, "file:", URLMessage(NORMALIZER.parse(file_url(str(docs.root)))))
     fetcher.start(lease)
     assert fetcher.abandon() == [lease]
@@ -402,7 +404,7 @@ def test_what_waits_is_given_back(docs: Disk) -> None:
 def test_big_files_come_a_few_at_a_time(docs: Disk) -> None:
     """The threads of the storages should not have to wait for all of them."""
     (docs.root / "big").write_bytes(b"x" * 3_000_000)
-    fetcher = FileFetcher(Fetch(), docs.rules, docs.clock)
+    fetcher = FileFetcher(FetchSettings(), docs.rules, docs.clock)
     for number in range(4):
         fetcher.start(Lease(number, "file:", URLMessage(NORMALIZER.parse(file_url(f"{docs.root}/big")))))
     assert [len(fetcher.wait(0.0)) for _ in range(3)] == [2, 2, 0]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from larm.config import Fetch, Frontier, Processing, Robots
+from larm.config import FetchSettings, FrontierSettings, ProcessingSettings, RobotsSettings
 from larm.engine.landing import Lander
 from larm.fetch.curl_fetcher import CurlFetcher
 from larm.kit.units import ByteSize, Seconds
@@ -37,9 +37,9 @@ class Rig(NamedTuple):
 def rig() -> Iterator[Rig]:
     """A server that answers with ``answer[0]``, and all that reads it, used for all examples."""
     answer = [b""]
-    fetcher = make_fetcher(Fetch(timeout=Seconds(TIMEOUT), page_size=ByteSize(5_000)), Robots())
+    fetcher = make_fetcher(FetchSettings(timeout=Seconds(TIMEOUT), page_size=ByteSize(5_000)), RobotsSettings())
     normalizer = URLNormalizer()
-    lander = Lander(processors(LinkMemo(normalizer), Processing()).process, normalizer.join, Frontier(), None)
+    lander = Lander(processors(LinkMemo(normalizer), ProcessingSettings()).process, normalizer.join, FrontierSettings(), None)
     with RawServer(lambda request: answer[0]) as server:
         yield Rig(server, fetcher, lander, answer)
         fetcher.close()

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from larm.config import Fetch
+from larm.config import FetchSettings
 from larm.fetch import look_ups
 from larm.fetch.curl_fetcher import CurlFetcher
 from larm.fetch.look_ups import Found, LookUp, LookUps, name_in
@@ -61,7 +61,7 @@ def fetcher(dns: Dns) -> Iterator[Making]:
     undo: list[Callable[[], None]] = []
 
     def make(most: int = 8, **settings: Any) -> CurlFetcher:
-        made = Fetch(**{"timeout": Seconds(10), **settings})
+        made = FetchSettings(**{"timeout": Seconds(10), **settings})
         names = LookUps(SystemClock(), made.ip, most, dns)
         found = CurlFetcher(terms(made)._replace(names=names), SystemClock())
         undo.extend((found.close, names.close))

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from larm.config import Fetch
+from larm.config import FetchSettings
 from larm.fetch import addresses
 from larm.fetch.addresses import AddressRule
 from larm.fetch.curl_fetcher import CurlFetcher
@@ -43,7 +43,7 @@ def get(server: RawServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Get]:
     with ExitStack() as stack:
 
         def one(url: str, *answers: str) -> Outcome:
-            settings = Fetch(timeout=Seconds(5), ip="any")
+            settings = FetchSettings(timeout=Seconds(5), ip="any")
             names = LookUps(SystemClock(), resolve=lambda _, __: answers)
             fetcher = CurlFetcher(terms(settings, rule=rule)._replace(names=names), SystemClock())
             stack.callback(fetcher.close)

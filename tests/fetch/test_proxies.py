@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from larm.building.site_access import site_accesses
-from larm.config import Config, Fetch, Site
+from larm.config import Config, FetchSettings, Site
 from larm.fetch.curl_fetcher import CurlFetcher
 from larm.fetch.tls import ca_file
 from larm.kit.clock import SystemClock
@@ -85,7 +85,7 @@ def get(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Get]:
         def one(url: str, proxy: str, password: str = PASSWORD, **settings: Any) -> Outcome:
             monkeypatch.setenv("PASSWORD", password)
             sites = site_accesses(Config(sites={"*": Site(proxy=proxy)}), tmp_path)
-            asked = terms(Fetch(timeout=Seconds(10), **settings))
+            asked = terms(FetchSettings(timeout=Seconds(10), **settings))
             fetcher = CurlFetcher(asked._replace(sites=sites), SystemClock())
             stack.callback(fetcher.close)
             fetcher.start(lease(url))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from larm.config import Fetch
+from larm.config import FetchSettings
 from larm.fetch.curl_fetcher import CurlFetcher
 from larm.kit.clock import SystemClock
 from larm.kit.units import ByteSize, Seconds
@@ -19,7 +19,7 @@ from tests.fetch.raw_server import RawServer, page
 
 
 def recording(*, exchanges: bool = True, page_size: int = 20_000_000, timeout: float = 30) -> CurlFetcher:
-    settings = Fetch(timeout=Seconds(timeout), page_size=ByteSize(page_size), insecure_hosts=("all",))
+    settings = FetchSettings(timeout=Seconds(timeout), page_size=ByteSize(page_size), insecure_hosts=("all",))
     return CurlFetcher(terms(settings), SystemClock(), exchanges=exchanges)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from larm.config import Fetch
+from larm.config import FetchSettings
 from larm.fetch.file_fetcher import FileFetcher, Router
 from larm.kit.clock import SystemClock
 from larm.model.file_rules import FileRules, Root
@@ -19,7 +19,7 @@ from tests.fetch.raw_server import page
 
 
 def router_for(folder: Path) -> Router:
-    return Router(make_fetcher(), FileFetcher(Fetch(), FileRules([Root(str(folder), listed=True)]), SystemClock()))
+    return Router(make_fetcher(), FileFetcher(FetchSettings(), FileRules([Root(str(folder), listed=True)]), SystemClock()))
 
 
 def lease(url: str) -> Lease:

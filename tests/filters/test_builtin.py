@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from larm.config import Filters
+from larm.config import FiltersSettings
 from larm.errors import ConfigError, StorageError
 from larm.filters.archive_scope import ArchiveScope
 from larm.filters.known_paths import KnownPathsFilter
@@ -191,7 +191,7 @@ def test_explain_adds_no_host() -> None:
 
 
 def known(*more: str) -> KnownPathsFilter:
-    return KnownPathsFilter((*Filters().known_paths, *more))
+    return KnownPathsFilter((*FiltersSettings().known_paths, *more))
 
 
 OLD_VIEWS = [f"?{column}={order}" for column, order in product("NMSD", "AD")]

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from larm.config import Frontier, Robots
+from larm.config import FrontierSettings, RobotsSettings
 from larm.filters.mail_filter import MailFilter
 from larm.frontier import resumption
 from larm.frontier.changes import HostChanges
@@ -36,7 +36,7 @@ from larm.seams import Clock, CrawlOrder
 from larm.testing.clock import FakeClock
 from larm.testing.fakes import message
 
-HURRIED = Frontier(delay=Seconds(0))
+HURRIED = FrontierSettings(delay=Seconds(0))
 
 
 def ok(seconds: float = 0.0, body: bytes = b"", received: int = 0) -> Fetched:
@@ -60,7 +60,7 @@ class Rig:
     def __init__(
         self,
         store: BlockStore,
-        settings: Frontier = HURRIED,
+        settings: FrontierSettings = HURRIED,
         clock: Clock | None = None,
         clock_moved: float = 0.0,
         order: CrawlOrder | None = None,
@@ -112,7 +112,7 @@ class Rig:
         self.queues.brakes.append(lambda: self.may_lease)
         self.changes = HostChanges(self.turns, guard)
         self.guard = guard
-        self.robots = Robots()
+        self.robots = RobotsSettings()
         self.desk = RobotsDesk(self.book, self.turns, self.robots, self.clock, self.tally)
         self.mail = MailFilter(self.book, self.turns, self.tally)
         self.sitemaps: list[URLMessage] = []
@@ -239,7 +239,7 @@ class Rig:
         return new
 
 
-def of(base: Frontier = HURRIED, **changes: object) -> Frontier:
+def of(base: FrontierSettings = HURRIED, **changes: object) -> FrontierSettings:
     """Settings with other values."""
     return msgspec.structs.replace(base, **changes)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from larm.config import Frontier
+from larm.config import FrontierSettings
 from larm.frontier.politeness import (
     TABLE,
     Decision,
@@ -22,7 +22,7 @@ from larm.frontier.politeness import (
 from larm.kit.units import Seconds
 from larm.model.outcome import Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused, Timing
 
-SETTINGS = Frontier()  # 2 retries, 5 s; blocked 60 s up to a day; given up for 1 h; health 5
+SETTINGS = FrontierSettings()  # 2 retries, 5 s; blocked 60 s up to a day; given up for 1 h; health 5
 TIMING = Timing(0.5, 100)
 DAY = 86_400.0
 
@@ -157,7 +157,7 @@ def test_every_row_is_tested_and_every_reason_has_one() -> None:
 def test_a_url_is_tried_three_times_in_all() -> None:
     found = [decide(failed(FailReason.DROPPED), tries) for tries in range(4)]
     assert [(each.retry, each.wait) for each in found] == [(True, 5.0), (True, 10.0), (False, 0.0), (False, 0.0)]
-    none = policy(refused(500), 0, Frontier(retries=0), random=even)
+    none = policy(refused(500), 0, FrontierSettings(retries=0), random=even)
     assert not none.retry
 
 
@@ -176,7 +176,7 @@ def test_a_closed_host_uses_up_the_tries_of_a_url() -> None:
     assert decide(refused(429, 1.0), 2, blocks=6).retry
     assert not decide(refused(429, 1.0), 2, blocks=7).retry
     assert not decide(refused(503, 3600.0), 2).retry
-    quick = Frontier(retry_wait=Seconds(0.02), backoff=Seconds(0.02))
+    quick = FrontierSettings(retry_wait=Seconds(0.02), backoff=Seconds(0.02))
     assert policy(refused(429), 2, quick, blocks=6).retry
     assert not policy(refused(429), 2, quick, blocks=7).retry, "or five URLs of a host that refuses all take minutes"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from larm.config import Frontier
+from larm.config import FrontierSettings
 from larm.frontier.host import NEVER
 from larm.frontier.resumption import load_all
 from larm.frontier.robots.desk import Arrival
@@ -17,7 +17,7 @@ from larm.model.lease import Lease
 from larm.model.outcome import FailReason, Fetched
 from tests.frontier.rig import CONNECT, TIMEOUT, Rig, failed, of, ok, status
 
-POLITE = Frontier()
+POLITE = FrontierSettings()
 PAIR = of(per_host=2)
 
 
@@ -721,8 +721,8 @@ def test_what_a_host_answered_is_not_forgotten_over_a_restart(store: BlockStore)
     assert again.turns.figures().slowed == 1
 
 
-@pytest.mark.parametrize("settings", [of(), Frontier(error_delay=1.0)])
-def test_errors_cost_no_time_where_nobody_wants_that(store: BlockStore, settings: Frontier) -> None:
+@pytest.mark.parametrize("settings", [of(), FrontierSettings(error_delay=1.0)])
+def test_errors_cost_no_time_where_nobody_wants_that(store: BlockStore, settings: FrontierSettings) -> None:
     rig = Rig(store, settings)
     rig.put(*(f"a/{number}" for number in range(60)))
     for _ in range(55):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from larm.config import Config, Frontier
+from larm.config import Config, FrontierSettings
 from larm.engine.verdicts import live_rows
 from larm.frontier.request_count import PERIODS, RequestCount
 from larm.frontier.shared_addresses import SharedAddresses
@@ -137,7 +137,7 @@ def test_who_asks_is_told(store: BlockStore) -> None:
 
 def address(delay: float = 0.0) -> tuple[SharedAddresses, FakeClock]:
     clock = FakeClock(1_000.0)
-    return SharedAddresses(clock, Frontier(delay=Seconds(delay), per_address=2, per_minute=1)), clock
+    return SharedAddresses(clock, FrontierSettings(delay=Seconds(delay), per_address=2, per_minute=1)), clock
 
 
 @pytest.mark.parametrize("delay", [0.0, 1.0])
@@ -157,7 +157,7 @@ def test_hosts_of_one_address_share_so_many_times_the_limit(delay: float) -> Non
 
 def test_hosts_of_one_address_share_so_many_times_the_bytes() -> None:
     clock = FakeClock(1_000.0)
-    shared = SharedAddresses(clock, Frontier(delay=QUICK, per_address=2, bytes_per_hour=ByteSize(500)))
+    shared = SharedAddresses(clock, FrontierSettings(delay=QUICK, per_address=2, bytes_per_hour=ByteSize(500)))
     shared.take(1, IP)
     shared.end(1, 999)
     assert shared.admit(2, IP)

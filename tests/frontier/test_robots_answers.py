@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from larm.config import Robots
+from larm.config import RobotsSettings
 from larm.frontier.robots.landing import GiveUp, NotYet, Redirect, RobotsAnswer, RobotsPolicy
 from larm.frontier.robots.rules import ALLOW_ALL, RobotsRules
 from larm.model.message import URLMessage
@@ -27,7 +27,7 @@ def answer(
     at_once: bool = False,
 ) -> RobotsAnswer:
     asked = URLMessage(Url("", "", "", 0), tries=tries, redirects=redirects)
-    ours = RobotsPolicy("larm", Robots(), SETTINGS, even)
+    ours = RobotsPolicy("larm", RobotsSettings(), SETTINGS, even)
     return ours.answer(outcome, asked, blocks=blocks, known=known, at_once=at_once)
 
 

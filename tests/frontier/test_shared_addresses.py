@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from larm.config import Config, Frontier
+from larm.config import Config, FrontierSettings
 from larm.engine.verdicts import live_rows
 from larm.frontier.host import NEVER
 from larm.frontier.shared_addresses import SharedAddresses
@@ -26,7 +26,7 @@ IP, OTHER = "192.0.2.1", "192.0.2.2"
 
 def made(delay: float = 1.0, per_address: int = 4, per_host: int = 1) -> tuple[SharedAddresses, FakeClock]:
     clock = FakeClock(1_000.0)
-    settings = Frontier(delay=Seconds(delay), per_address=per_address, per_host=per_host)
+    settings = FrontierSettings(delay=Seconds(delay), per_address=per_address, per_host=per_host)
     return SharedAddresses(clock, settings), clock
 
 
@@ -130,7 +130,7 @@ def test_nobody_waits_any_more_when_the_delay_is_gone() -> None:
     shared.take(1, IP)
     assert shared.wait("a", IP)
     assert shared.wait("b", IP)
-    shared.change(Frontier(delay=Seconds(0)))
+    shared.change(FrontierSettings(delay=Seconds(0)))
     assert shared.due() == ["a"]
     shared.after("a")
     assert shared.due() == ["b"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.index.accents import accented
 from larm.index.anchors import write_anchors
 from larm.index.page import Page
@@ -52,7 +52,7 @@ def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize(("typed", "first"), [("m\u00e1", "mother"), ("M\u1ea3", "tomb"), ("ma\u0303", "horse")])
 def test_as_it_was_typed_comes_first_and_the_others_are_found(words: Path, typed: str, first: str) -> None:
     """Also where the accent was typed as a character of its own."""
-    values = Search()
+    values = SearchSettings()
     ranker = Ranker(words, IndexReader(words / "index", values), values)
     names = [address.rpartition("/")[2] for address in ranker.urls(parse_question(typed).tree, 50)]
     assert names[0] == first
@@ -69,7 +69,7 @@ def test_neighbours_and_texts_of_links_count_less_where_nobody_knows_their_accen
     writer.close()
     texts = [(url("http://a.org/called").fingerprint, ["mà hoa"])]
     write_anchors(tmp_path / "anchors", lambda after: [each for each in texts if each[0] > after])
-    ranker = Ranker(tmp_path, IndexReader(tmp_path / "index", Search()), Search())
+    ranker = Ranker(tmp_path, IndexReader(tmp_path / "index", SearchSettings()), SearchSettings())
     scores = {
         typed: {each.match.url[13:]: each.match.score for each in ranker.rank(parse_question(typed).tree, 9).results}
         for typed in ("ma hoa", "mã hoá")
@@ -90,7 +90,7 @@ def test_german_gross_is_a_form_of_groesse_and_comes_behind_it(tmp_path: Path) -
         writer.add(Page(url(f"http://a.org/{number}"), "text/html", "", "Was ist das: etwas anderes.", language="de"))
     writer.commit()
     writer.close()
-    ranker = Ranker(tmp_path, IndexReader(tmp_path / "index", Search()), Search())
+    ranker = Ranker(tmp_path, IndexReader(tmp_path / "index", SearchSettings()), SearchSettings())
     found = {
         typed: [address.rpartition("/")[2] for address in ranker.urls(parse_question(typed).tree, 50)]
         for typed in ("gr\u00f6\u00dfe", '"gr\u00f6\u00dfe"')
@@ -102,7 +102,7 @@ def test_german_gross_is_a_form_of_groesse_and_comes_behind_it(tmp_path: Path) -
 
 def test_of_several_indexes_accents_do_not_count(words: Path) -> None:
     """Their scores are compared, and not all may have the word as it was typed."""
-    reader = IndexReader(words / "index", Search())
+    reader = IndexReader(words / "index", SearchSettings())
     tree = parse_question("m\u00e1").tree
     assert reader.word_statistics(tree).words == {"ma": 5, "= ma": 5}
     reader.begin(QueryContext(everywhere=WordStatistics(100, {"ma": 10})))

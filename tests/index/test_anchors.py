@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import tantivy
 
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.errors import StorageError
 from larm.index import fixed_weights
 from larm.index.anchors import ANCHORS, Pages, disown, made_of, mark_of, opened, renew_anchors, write_anchors
@@ -37,7 +37,7 @@ def pages(texts: Sequence[tuple[int, Sequence[str]]]) -> Pages:
 
 
 def found(path: Path, text: str, **settings: float) -> list[str]:
-    reader = IndexReader(path / "index", Search(**settings))  # type: ignore[arg-type]
+    reader = IndexReader(path / "index", SearchSettings(**settings))  # type: ignore[arg-type]
     tree = All(tuple(Word(word) for word in text.split()))
     return [reader.read(each, each.score).url[-1] for each in reader.retrieve(tree, 10).candidates]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.index.defined import defined
 from larm.index.page import Page
 from larm.index.reader import IndexReader
@@ -51,7 +51,7 @@ def test_the_entry_comes_before_what_mentions_it(tmp_path: Path) -> None:
         writer.add(Page(url(f"http://a.org/{name}"), "text/html", "", text, language="en"))
     writer.commit()
     writer.close()
-    values = Search()
+    values = SearchSettings()
     ranker = Ranker(tmp_path, IndexReader(tmp_path / "index", values), values)
     assert ranker.urls(parse_question("core.autocrlf").tree, 1) == ["http://a.org/manual"]
     found = ranker.rank(parse_question("core.autocrlf").tree, 1, explain=True)

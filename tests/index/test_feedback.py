@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 import pytest
 
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.index import fixed_weights
 from larm.index.page import Page
 from larm.index.reader import IndexReader
@@ -44,7 +44,7 @@ def canals(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def order(directory: Path, query: str, feedback: float = 1.0) -> list[str]:
-    values = Search()
+    values = SearchSettings()
     ranker = Ranker(directory, IndexReader(directory / "index", values), values)
     with patch.object(fixed_weights, "FEEDBACK", feedback):
         return [address.rpartition("/")[2] for address in ranker.urls(parse_question(query).tree, 50)]
@@ -55,14 +55,14 @@ def test_what_the_best_pages_share_is_looked_for(canals: Path) -> None:
     shared = order(canals, QUESTION)
     assert shared.index("sluice") < shared.index("boats")
     assert set(shared) == set(order(canals, QUESTION, 0)), "it finds nothing else"
-    values = Search()
+    values = SearchSettings()
     ranker = Ranker(canals, IndexReader(canals / "index", values), values)
     found = ranker.rank(parse_question(QUESTION).tree, 1, explain=True)
     assert "what the best pages share" in found.results[0].match.explanation
 
 
 def scores(directory: Path, query: str, feedback: float = 1.0, context: QueryContext | None = None) -> list[float]:
-    reader = IndexReader(directory / "index", Search())
+    reader = IndexReader(directory / "index", SearchSettings())
     reader.begin(context or QueryContext())
     with patch.object(fixed_weights, "FEEDBACK", feedback):
         return [round(each.score, 5) for each in reader.retrieve(parse_question(query).tree, 50).candidates]
@@ -70,7 +70,7 @@ def scores(directory: Path, query: str, feedback: float = 1.0, context: QueryCon
 
 def test_later_candidates_follow_those_before(canals: Path) -> None:
     """Also where they are asked for apart."""
-    reader = IndexReader(canals / "index", Search())
+    reader = IndexReader(canals / "index", SearchSettings())
     tree = parse_question(QUESTION).tree
     addresses = [each.page for each in reader.retrieve(tree, 50).candidates]
     assert [each.page for each in reader.retrieve(tree, 50, 5).candidates] == addresses[5:]

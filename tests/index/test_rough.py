@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.index import retrieval, rough
 from larm.index.anchors import ANCHORS, write_anchors
 from larm.index.meta_words import meta_words
@@ -65,7 +65,7 @@ def index(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 def retrieved(index: Path, text: str, limit: int, offset: int = 0) -> Retrieved:
     node: Node | None = parse_question(text).tree
-    return IndexReader(index, Search()).retrieve(node, limit, offset)
+    return IndexReader(index, SearchSettings()).retrieve(node, limit, offset)
 
 
 def told(found: Retrieved) -> list[float]:
@@ -131,13 +131,13 @@ def test_a_word_that_is_a_phrase_too_is_counted_right_and_hides_nothing_by_date(
     monkeypatch.setattr(retrieval, "_OFTEN", 50)
     found = retrieved(tmp_path / "index", "GridView PageSize", 5)
     assert (found.complete, found.total) == (0, 6)
-    newest = IndexReader(tmp_path / "index", Search())._retrieval.newest(found, 5)
+    newest = IndexReader(tmp_path / "index", SearchSettings())._retrieval.newest(found, 5)
     assert len(newest.candidates) == 5, "no page has both: those with one are shown"
     assert not looks, "few pages have them"
 
 
 def test_no_page_gets_more_for_nearness_than_is_reckoned_with(index: Path) -> None:
-    reader = IndexReader(index, Search())
+    reader = IndexReader(index, SearchSettings())
     words = reader._retrieval.words
     for pair in permutations(WORDS, 2):
         for near in words.near(words.seek([*map(Word, pair)])):
@@ -158,7 +158,7 @@ def test_pages_that_are_deleted_change_no_order(tmp_path: Path) -> None:
         writer.delete(f"http://h/{number}")
     writer.commit()
     writer.close()
-    reader = IndexReader(tmp_path / "index", Search())
+    reader = IndexReader(tmp_path / "index", SearchSettings())
     words = reader._retrieval.words
     [near] = words.near(words.seek([Word("apple"), Word("grape")]))
     [(score, _)] = words.statistics.searcher.search(near.query, limit=1).hits

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.index import fields
 from larm.index.page import Page
 from larm.index.search.searcher import IndexSearcher
@@ -33,7 +33,7 @@ def words_of(folder: Path, texts: Sequence[str]) -> WordQueries:
         writer.add(Page(url, "text/html", "Titel", text, language="de"), replace=False)
     writer.commit()
     writer.close()
-    return IndexSearcher(folder, Search())._reader._retrieval.words
+    return IndexSearcher(folder, SearchSettings())._reader._retrieval.words
 
 
 @pytest.mark.parametrize("typed", ["Flächen", "Bilder", "os.path"])

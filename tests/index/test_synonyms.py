@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.errors import ConfigError
 from larm.index.analysis import Analyzer
 from larm.index.page import Page
@@ -37,7 +37,7 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def found(directory: Path, query: str, file: str = "same.txt") -> list[str]:
-    results = IndexSearcher(directory, Search(synonyms=file)).search(query)
+    results = IndexSearcher(directory, SearchSettings(synonyms=file)).search(query)
     assert all(hit.complete for hit in results), "each has the word"
     return [hit.url.rpartition("/")[2] for hit in results]
 
@@ -53,7 +53,7 @@ def test_others_of_the_group_are_found_after_the_word_itself(directory: Path) ->
 
 
 def test_they_are_marked(directory: Path) -> None:
-    hits = IndexSearcher(directory, Search(synonyms=str(directory / "same.txt"))).search("automobile").hits
+    hits = IndexSearcher(directory, SearchSettings(synonyms=str(directory / "same.txt"))).search("automobile").hits
     assert any("<mark>car</mark>" in hit.html for hit in hits)
 
 

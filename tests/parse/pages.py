@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from larm.config import Processing
+from larm.config import ProcessingSettings
 from larm.model.document import Document
 from larm.model.link_memo import LinkMemo
 from larm.model.url import URLNormalizer
@@ -14,7 +14,7 @@ normalizer = URLNormalizer()
 
 
 def by_mime(text: bool = True, **settings: object) -> ByMime:
-    return processors(LinkMemo(normalizer), Processing(**settings), text=text)  # type: ignore[arg-type]
+    return processors(LinkMemo(normalizer), ProcessingSettings(**settings), text=text)  # type: ignore[arg-type]
 
 
 def document(

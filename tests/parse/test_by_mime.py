@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from larm.config import Processing
+from larm.config import ProcessingSettings
 from larm.model.crawl_hash import page_hash
 from larm.model.document import Document
 from larm.model.link_memo import LinkMemo
@@ -89,7 +89,7 @@ def test_own_processors_come_first_and_may_take_a_family() -> None:
     counted: list[tuple[str, int]] = []
     parts = processors(
         LinkMemo(normalizer),
-        Processing(),
+        ProcessingSettings(),
         {"Text/HTML": Own(), "image/*": Own()},
         lambda name, n: counted.append((name, n)),
     )
@@ -115,21 +115,25 @@ def test_programs_and_their_like_are_text_whatever_family_their_type_is_of(mime:
 )
 def test_a_document_of_an_own_processor_that_is_none_costs_one_page(said: dict[str, object], why: str) -> None:
     """A title of None had ended the fetcher thread that measured it, and with it the crawl, in each run anew."""
-    found = processors(LinkMemo(normalizer), Processing(), {"text/html": Odd(**said)}).process(message(PAGE), page("<p>x"))
+    found = processors(LinkMemo(normalizer), ProcessingSettings(), {"text/html": Odd(**said)}).process(
+        message(PAGE), page("<p>x")
+    )
     assert found.cuts == ("processor",)
     assert found.warnings[0].startswith(f"{PAGE}: Odd: TypeError: {why}")
 
 
 def test_an_own_processor_may_give_lists() -> None:
     own = Odd(headings=["one", "two"], fields={"author": ["Jane", "Joe"], "price": "5"})
-    found = processors(LinkMemo(normalizer), Processing(), {"text/html": own}).process(message(PAGE), page("<p>x"))
+    found = processors(LinkMemo(normalizer), ProcessingSettings(), {"text/html": own}).process(message(PAGE), page("<p>x"))
     assert found.headings == ("one", "two")
     assert found.fields == {"author": ("Jane", "Joe"), "price": ("5",)}
 
 
 def test_a_processor_that_raises_costs_one_page() -> None:
     counted: list[tuple[str, int]] = []
-    parts = processors(LinkMemo(normalizer), Processing(), {"text/html": Broken()}, lambda name, n: counted.append((name, n)))
+    parts = processors(
+        LinkMemo(normalizer), ProcessingSettings(), {"text/html": Broken()}, lambda name, n: counted.append((name, n))
+    )
     found = parts.process(message(PAGE), page("<p>x"))
     said = f"{PAGE}: Broken: ZeroDivisionError: oops ({OOPS})"
     assert found == Document("text/html", index=False, warnings=(said,), cuts=("processor",))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from larm.config import Documents, Processing
+from larm.config import DocumentsSettings, ProcessingSettings
 from larm.model.cuts import DOCUMENTS, EFFORT, PROCESSES, TEXT
 from larm.model.document import Document
 from larm.model.link_memo import LinkMemo
@@ -36,14 +36,14 @@ MIMES = {kind: mime for mime, kind in reversed(KINDS.items())}
 
 @pytest.fixture(scope="module")
 def reader() -> Iterator[DocumentReader]:
-    reader = DocumentReader(Documents(processes=1))
+    reader = DocumentReader(DocumentsSettings(processes=1))
     yield reader
     reader.close()
 
 
 @pytest.fixture
 def by_mime(reader: DocumentReader) -> ByMime:
-    return processors(LinkMemo(normalizer), Processing(), documents=reader)
+    return processors(LinkMemo(normalizer), ProcessingSettings(), documents=reader)
 
 
 def read(by_mime: ByMime, body: bytes, content_type: str = "", **headers: str) -> Document:
@@ -311,7 +311,7 @@ def test_headers_count(by_mime: ByMime) -> None:
 
 
 def test_without_processes_they_are_stored_and_not_read() -> None:
-    none = Processing(documents=Documents(processes=0))
+    none = ProcessingSettings(documents=DocumentsSettings(processes=0))
     process = processors(LinkMemo(normalizer), none, documents=DocumentReader(none.documents))
     assert read(process, docx()) == Document(MIMES["word"], cuts=(PROCESSES,))
 

@@ -8,7 +8,7 @@ import time
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from larm.config import Processing
+from larm.config import ProcessingSettings
 from larm.model.cuts import EFFORT, LINKS
 from larm.parse import hostile
 from larm.parse.fragments import fragments
@@ -55,7 +55,7 @@ def test_hostile_page(name: str) -> None:
     found = document(PAGES[name], content_type="text/html")
     assert time.process_time() - began < 10, "some are done in two seconds, in Python"
     assert not any("Error" in line for line in found.warnings), found.warnings
-    assert len(found.links) <= Processing().links
+    assert len(found.links) <= ProcessingSettings().links
 
 
 def test_the_harmless_beginning_is_read() -> None:

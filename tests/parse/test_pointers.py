@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from larm.config import Processing
+from larm.config import ProcessingSettings
 from larm.model.document import Document
 from larm.model.link_memo import LinkMemo
 from larm.parse.by_mime import processors
@@ -126,7 +126,7 @@ def test_nofollow_may_be_switched_off() -> None:
 
 def test_a_page_whose_time_is_over_is_not_indexed() -> None:
     html = "<meta name=robots content='unavailable_after: 2010-06-25'>"
-    parts = processors(LinkMemo(normalizer), Processing(), wall=lambda: NOON)
+    parts = processors(LinkMemo(normalizer), ProcessingSettings(), wall=lambda: NOON)
     for day, found in (("2010-06-25", False), ("2010-06-26", True), ("soon", True)):
         headers = {"x-robots-tag": f"unavailable_after: {day}"}
         assert parts.process(message(f"{HERE}/{day}"), page("", **headers)).index is found

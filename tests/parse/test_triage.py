@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from larm.config import Documents, Processing
+from larm.config import DocumentsSettings, ProcessingSettings
 from larm.model.document import Document
 from larm.model.link_memo import LinkMemo
 from larm.model.message import URLMessage
@@ -20,8 +20,8 @@ from tests.parse.pages import normalizer
 PAGE_SIZE = 10_000_000
 
 
-def triage(settings: Processing | None = None) -> Triage:
-    return Triage(settings or Processing(), PAGE_SIZE)
+def triage(settings: ProcessingSettings | None = None) -> Triage:
+    return Triage(settings or ProcessingSettings(), PAGE_SIZE)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_who_reads_what(kind: str, body: bytes, work: Work) -> None:
 
 def test_pages_that_may_make_more_work_are_read_one_by_one_with_more_memory() -> None:
     """A page of 50 KB may make a million elements then, and those of the other processes have 300 MB."""
-    much = triage(Processing(effort=10))
+    much = triage(ProcessingSettings(effort=10))
     for kind in ("text/html", "text/xml"):
         assert much.work(page(b"<p>" * 2_000, content_type=kind)) is Work.HEAVY
         assert much.work(page(b"<p>" * 1_000, content_type=kind)) is Work.LIGHT
@@ -63,11 +63,11 @@ def test_pages_that_may_make_more_work_are_read_one_by_one_with_more_memory() ->
 
 
 def test_documents_that_nobody_reads_need_no_process() -> None:
-    assert triage(Processing(documents=Documents(processes=0))).work(page(docx(), content_type="")) is Work.HERE
+    assert triage(ProcessingSettings(documents=DocumentsSettings(processes=0))).work(page(docx(), content_type="")) is Work.HERE
 
 
 def test_processors_of_the_users_read_here() -> None:
-    found = triage(Processing(by_mime={"Application/PDF": "my.Processor"}))
+    found = triage(ProcessingSettings(by_mime={"Application/PDF": "my.Processor"}))
     assert found.work(page("%PDF-", content_type="application/pdf")) is Work.HERE
     assert found.work(page("<p>")) is Work.LIGHT
 
@@ -76,7 +76,7 @@ def test_what_is_packed_may_be_as_large_as_any_page() -> None:
     """And its tree takes sixty times as much."""
     small, large = page("<p>"), page("<p>" * 1_000_000)
     assert triage().memory(small) < triage().memory(large) < triage().memory(page(gzip.compress(b"<p>", mtime=0)))
-    assert triage().memory(large) < triage(Processing(parser="html5lib")).memory(large)
+    assert triage().memory(large) < triage(ProcessingSettings(parser="html5lib")).memory(large)
 
 
 class Own:
@@ -87,17 +87,17 @@ class Own:
 @pytest.mark.parametrize(
     "settings",
     [
-        Processing(),
-        Processing(parser="html5lib"),
-        Processing(srcset=True),
-        Processing(follow_embedded=True),
-        Processing(documents=Documents(processes=0)),
-        Processing(by_mime={"Text/HTML": "my.Processor"}),
-        Processing(by_mime={"Application/PDF": "my.Processor"}),
-        Processing(by_mime={"application/*": "my.Processor", "text/plain": "my.Processor"}),
+        ProcessingSettings(),
+        ProcessingSettings(parser="html5lib"),
+        ProcessingSettings(srcset=True),
+        ProcessingSettings(follow_embedded=True),
+        ProcessingSettings(documents=DocumentsSettings(processes=0)),
+        ProcessingSettings(by_mime={"Text/HTML": "my.Processor"}),
+        ProcessingSettings(by_mime={"Application/PDF": "my.Processor"}),
+        ProcessingSettings(by_mime={"application/*": "my.Processor", "text/plain": "my.Processor"}),
     ],
 )
-def test_it_says_what_the_processors_are_made_to_do(settings: Processing) -> None:
+def test_it_says_what_the_processors_are_made_to_do(settings: ProcessingSettings) -> None:
     """It goes by the settings, so that nothing has to be loaded; what they lead to is decided elsewhere."""
     own = dict.fromkeys(settings.by_mime, Own())
     made = processors(LinkMemo(normalizer), settings, own, documents=DocumentReader(settings.documents))._processors

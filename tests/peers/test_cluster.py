@@ -14,7 +14,7 @@ from larm.cluster.card import Card
 from larm.cluster.files import IDENTITY, ROSTER
 from larm.cluster.identity import Identity, write_identity
 from larm.cluster.roster import Roster, write_roster
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.crawldir.state import QUEUES
 from larm.model.findings import Asked
 from larm.peers.cluster import ClusterSearchers
@@ -45,7 +45,7 @@ def agents(two: list[Path], tmp_path: Path) -> list[Path]:
 
 
 def all_of(http: HttpClient) -> ClusterSearchers:
-    return ClusterSearchers(Search(), lambda url: RemoteSearcher(url, http))
+    return ClusterSearchers(SearchSettings(), lambda url: RemoteSearcher(url, http))
 
 
 def test_agents_of_one_machine_are_searched_in_their_directories(agents: list[Path], http: HttpClient) -> None:
@@ -54,7 +54,9 @@ def test_agents_of_one_machine_are_searched_in_their_directories(agents: list[Pa
     join(two, "b")
     others = all_of(http).of([one])
     asked = Asked(query="causeway carts", number=100)
-    assert ranked(several([one], Search(), (), others).results(asked)) == ranked(several(agents, Search()).results(asked))
+    assert ranked(several([one], SearchSettings(), (), others).results(asked)) == ranked(
+        several(agents, SearchSettings()).results(asked)
+    )
     assert all_of(http).of(agents) == [], "what is searched here is not asked twice"
 
 
@@ -62,15 +64,15 @@ def test_agents_of_other_machines_are_asked_at_their_larm_serve(agents: list[Pat
     one, two = agents
     with serving([two], tmp_path / "token") as there:
         join(one, "a", b=Card(ADDRESS, there.address, "/not/here"))
-        found = several([one], Search(), (), all_of(http).of([one])).results(Asked(query="causeway carts", number=100))
-        assert ranked(found) == ranked(several(agents, Search()).results(Asked(query="causeway carts", number=100)))
+        found = several([one], SearchSettings(), (), all_of(http).of([one])).results(Asked(query="causeway carts", number=100))
+        assert ranked(found) == ranked(several(agents, SearchSettings()).results(Asked(query="causeway carts", number=100)))
         assert found.unanswered == ()
 
 
 def test_an_agent_that_can_not_be_asked_is_said(agents: list[Path], http: HttpClient) -> None:
     one, _ = agents
     join(one, "a", b=Card(ADDRESS, "", "/not/here"), c=Card(ADDRESS, "http://127.0.0.1:9", ""), d=Card(ADDRESS, "nonsense", ""))
-    found = several([one], Search(), (), all_of(http).of([one])).results(Asked(query="causeway"))
+    found = several([one], SearchSettings(), (), all_of(http).of([one])).results(Asked(query="causeway"))
     assert found.hits
     said = "\n".join(sorted(found.unanswered))
     assert "127.0.0.1:9 did not answer" in said

@@ -11,7 +11,7 @@ import pytest
 
 from larm.building.searching import several
 from larm.cli import run
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.errors import UsageError
 from larm.index.search.several import SeveralSearchers
 from larm.model.facets import Facet, FacetValue, Narrowed
@@ -36,19 +36,19 @@ def ranked(results: object) -> list[tuple[str, float]]:
 
 def test_an_index_far_away_counts_as_one_here(two: list[Path], there: Served, http: HttpClient) -> None:
     asked = Asked(query="causeway carts", number=100)
-    here = several(two, Search()).results(asked)
+    here = several(two, SearchSettings()).results(asked)
     remote = RemoteSearcher(there.address, http)
-    both = several(two[:1], Search(), (), [remote]).results(asked)
+    both = several(two[:1], SearchSettings(), (), [remote]).results(asked)
     assert ranked(both) == ranked(here)
     assert (both.total, both.complete, both.exact, both.unanswered) == (here.total, here.complete, here.exact, ())
     assert {hit.source for hit in both.hits} == {str(two[0]), remote.name}
-    weighed = several(two[:1], Search(), (1.0, 3.0), [remote]).results(asked)
+    weighed = several(two[:1], SearchSettings(), (1.0, 3.0), [remote]).results(asked)
     assert weighed.hits[0].source == remote.name
 
 
 def test_facets_and_the_order_by_date_are_those_of_all(two: list[Path], there: Served, http: HttpClient) -> None:
-    both = several(two[:1], Search(), (), [RemoteSearcher(there.address, http)])
-    here = several(two, Search())
+    both = several(two[:1], SearchSettings(), (), [RemoteSearcher(there.address, http)])
+    here = several(two, SearchSettings())
     for asked in (Asked(query="causeway carts", facets=True), Asked(query="causeway", facets=True, sort="date")):
         assert both.results(asked).facets == here.results(asked).facets != ()
     narrowed = Asked(query="causeway carts", narrowed=Narrowed(site="b.org"))
@@ -71,7 +71,7 @@ def test_facets_of_others_are_bounded() -> None:
 def test_one_remote_alone_has_pages(two: list[Path], http: HttpClient, tmp_path: Path) -> None:
     with serving(two, tmp_path / "token") as served:
         remote = SeveralSearchers([RemoteSearcher(served.address, http)])
-        here = several(two, Search())
+        here = several(two, SearchSettings())
         for page in (1, 2, 4, 9):
             asked = Asked(query="causeway", number=9, page=page)
             assert ranked(remote.results(asked)) == ranked(here.results(asked)), page

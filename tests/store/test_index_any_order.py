@@ -214,7 +214,7 @@ class Process:
         self.pages = story.directory / "cachingqueue" / "pages.db"
         self.aliases = Aliases(self.table)
         self.clock = FakeClock()
-        self.index = IndexStorage(story.directory, config.IndexStorage(), self.clock, lambda: self.aliases)
+        self.index = IndexStorage(story.directory, config.IndexSettings(), self.clock, lambda: self.aliases)
         self.book = PageBook(self.pages)
 
     def run(self) -> bool:

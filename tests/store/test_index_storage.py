@@ -23,7 +23,7 @@ from larm.testing.clock import FakeClock
 from tests.index.raw import pages_with
 from tests.store.stored_pages import link, page, url
 
-SETTINGS = config.IndexStorage(text_size=ByteSize(40))
+SETTINGS = config.IndexSettings(text_size=ByteSize(40))
 VISITS = [
     Visit(START, Links.of([link("http://a.org/")])),
     page("http://a.org/", "Home", "welcome here"),
@@ -45,7 +45,7 @@ def urls(directory: Path, *words: str) -> list[str]:
 
 def test_every_stored_document_is_indexed(tmp_path: Path) -> None:
     """As many documents as rows of store.log, whatever their type (LARM-88: url and mimetype are always there)."""
-    storages: list[Storage] = [opened(tmp_path), LogStorage(tmp_path, config.LogStorage(), FakeClock())]
+    storages: list[Storage] = [opened(tmp_path), LogStorage(tmp_path, config.LogSettings(), FakeClock())]
     storages[1].open(None)
     for storage in storages:
         storage.store(VISITS)
@@ -118,7 +118,7 @@ def test_a_slow_crawl_commits_when_its_oldest_page_has_waited_for_half_a_minute(
 @pytest.mark.parametrize(("pages", "text"), [(3, "word"), (2, "word " + "x" * 5_000_000)])
 def test_many_pages_and_large_ones_do_not_wait(tmp_path: Path, pages: int, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("larm.store.index.COMMIT_PAGES", 3)
-    storage = IndexStorage(tmp_path, config.IndexStorage(text_size=ByteSize(9_000_000)), FakeClock(100.0))
+    storage = IndexStorage(tmp_path, config.IndexSettings(text_size=ByteSize(9_000_000)), FakeClock(100.0))
     storage.open(None)
     storage.store([page("http://a.org/0", text="word")])
     storage.checkpoint()
@@ -215,7 +215,7 @@ def test_a_damaged_position_is_refused(tmp_path: Path, position: dict[str, Any])
 
 def test_a_page_gets_its_meta_words(tmp_path: Path) -> None:
     """What is known of it besides its text can be asked for."""
-    storage = IndexStorage(tmp_path, config.IndexStorage(), FakeClock(1_714_521_600.0))
+    storage = IndexStorage(tmp_path, config.IndexSettings(), FakeClock(1_714_521_600.0))
     storage.open(None)
     storage.store([page("http://www.a.org/docs/x.pdf", "T", "text", b"x" * 6000, mime="application/pdf")])
     storage.commit()

@@ -31,7 +31,7 @@ from larm.testing.clock import FakeClock
 from tests.store.stored_pages import link, page
 from tests.stories.crawls import check_page_files
 
-SETTINGS = config.LogStorage(page_file_size=ByteSize(100), compress=False)
+SETTINGS = config.LogSettings(page_file_size=ByteSize(100), compress=False)
 
 
 def opened(directory: Path, position: dict[str, Any] | None = None) -> LogStorage:
@@ -112,7 +112,7 @@ def test_a_commit_shows_everything_at_once(tmp_path: Path) -> None:
 
 def test_large_amounts_are_written_without_a_commit_and_in_whole_lines(tmp_path: Path) -> None:
     """Memory stays bounded; and a line of store.log never speaks of a body that is not in its page file yet."""
-    storage = LogStorage(tmp_path, config.LogStorage(compress=False), FakeClock())
+    storage = LogStorage(tmp_path, config.LogSettings(compress=False), FakeClock())
     storage.open(None)
     visit = page("http://a.org/" + "x" * 400, "t" * 100, body=b"b" * 100, links=(link("http://b.org/" + "y" * 400),) * 3)
     for _ in range(30):
@@ -239,10 +239,10 @@ def test_calls_without_open_are_refused(tmp_path: Path) -> None:
 # -- bodies in frames
 
 
-PACKED = config.LogStorage(page_file_size=ByteSize(300_000))
+PACKED = config.LogSettings(page_file_size=ByteSize(300_000))
 
 
-def packed(directory: Path, position: dict[str, Any] | None = None, settings: config.LogStorage = PACKED) -> LogStorage:
+def packed(directory: Path, position: dict[str, Any] | None = None, settings: config.LogSettings = PACKED) -> LogStorage:
     storage = LogStorage(directory, settings, FakeClock())
     storage.open(position)
     return storage

@@ -21,7 +21,7 @@ from tests.store.stored_pages import page
 @pytest.fixture(params=[False, True], ids=["plain", "packed"])
 def crawl(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """Fifty pages in several page files; page 7 was stored twice; one has no bytes, one a title that looks like a URL."""
-    storage = LogStorage(tmp_path, config.LogStorage(page_file_size=ByteSize(100), compress=request.param), FakeClock())
+    storage = LogStorage(tmp_path, config.LogSettings(page_file_size=ByteSize(100), compress=request.param), FakeClock())
     storage.open(None)
     for n in range(50):
         storage.store([page(f"http://a.org/{n}", body=f"body {n}".encode() * 3)])

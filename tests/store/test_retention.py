@@ -18,8 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from larm.config import Keep
-from larm.config import LogStorage as Settings
+from larm.config import Keep, LogSettings
 from larm.errors import StorageError
 from larm.kit.units import ByteSize, Seconds
 from larm.store.log import LogStorage, check_lengths
@@ -41,8 +40,8 @@ def body(name: str, version: int) -> bytes:
     return BODY % (version, name.encode())
 
 
-def settings(**keep: Any) -> Settings:
-    return Settings(page_file_size=ByteSize(100), keep=Keep(**keep), compress=False)
+def settings(**keep: Any) -> LogSettings:
+    return LogSettings(page_file_size=ByteSize(100), keep=Keep(**keep), compress=False)
 
 
 def days_of(directory: Path, days: int, *, keep: Keep | None = None) -> Mapping[str, Any]:
@@ -51,7 +50,7 @@ def days_of(directory: Path, days: int, *, keep: Keep | None = None) -> Mapping[
     for day in range(days):
         clock.set_wall((TODAY - days + 1 + day) * DAY + 60)
         storage = LogStorage(
-            directory, Settings(page_file_size=ByteSize(100), keep=keep or Keep(versions=99), compress=False), clock
+            directory, LogSettings(page_file_size=ByteSize(100), keep=keep or Keep(versions=99), compress=False), clock
         )
         storage.open(position)
         for name in "abc"[: 3 if day == 0 else 2 if day == 1 else 1]:
@@ -266,7 +265,7 @@ def test_lengths_are_those_of_the_new_logs_also_before_they_are_in_place(tmp_pat
 
 def test_versions_in_frames_go_by_what_they_take_of_them(tmp_path: Path) -> None:
     """What is left of a file in the first place is remembered, and goes when it has become much."""
-    clock, wanted = FakeClock(TODAY * DAY), Settings(keep=Keep(versions=1))
+    clock, wanted = FakeClock(TODAY * DAY), LogSettings(keep=Keep(versions=1))
     storage = LogStorage(tmp_path, wanted, clock)
     storage.open(None)
     storage.store([page(f"http://a.org/{n}", f"{n} of day 0", body=body(str(n), 0)) for n in range(20)])

@@ -13,7 +13,7 @@ import pytest
 
 from larm import cli
 from larm.cli.running import with_fewer_requests
-from larm.config import Config, Fetch
+from larm.config import Config, FetchSettings
 from larm.errors import UsageError
 from larm.ops.observers import build_crawl
 from larm.testing.web import SyntheticWeb
@@ -305,5 +305,5 @@ def test_where_few_files_may_be_open_fewer_requests_are_made_at_a_time(monkeypat
     monkeypatch.setattr("resource.getrlimit", lambda what: (256, 256))
     fetch = with_fewer_requests(Config()).fetch
     assert fetch.threads * fetch.transfers == 64
-    few = Config(fetch=Fetch(transfers=4))
+    few = Config(fetch=FetchSettings(transfers=4))
     assert with_fewer_requests(few) == few

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import tantivy
 
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.engine.figures.snapshot import Snapshot
 from larm.index import fields, schema
 from larm.index.search.searcher import IndexSearcher
@@ -62,7 +62,7 @@ def groups(directory: Path) -> set[int]:
 
 def found(directory: Path, words: str) -> list[str]:
     """Paths of the results."""
-    return ["/" + hit.url.split("/", 3)[3] for hit in IndexSearcher(directory, Search()).search(words)]
+    return ["/" + hit.url.split("/", 3)[3] for hit in IndexSearcher(directory, SearchSettings()).search(words)]
 
 
 def test_words_of_a_page_that_is_nearly_the_same_are_found(tmp_path: Path, web: SyntheticWeb) -> None:

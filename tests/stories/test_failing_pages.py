@@ -10,7 +10,7 @@ import pytest
 
 from larm.building.searching import open_searcher
 from larm.cli import run
-from larm.config import Config, Search
+from larm.config import Config, SearchSettings
 from larm.engine.figures.notes import Note
 from larm.ops.afterwards import explain_url
 from larm.ops.report import changes_of
@@ -96,7 +96,7 @@ def test_unreached_page_is_found_and_said_until_it_is_given_up(tmp_path: Path, w
     site.status("/3", 500)
     for _ in range(4):
         run = crawl(tmp_path, start, **{"recrawl.give_up": 0})
-    (hit,) = open_searcher(tmp_path, Search()).search('"zeppelin number 3"').hits
+    (hit,) = open_searcher(tmp_path, SearchSettings()).search('"zeppelin number 3"').hits
     assert hit.failing > 0
     assert any("report --changes" in note for note in run.notes)
     assert [change.url for change in changes_of(tmp_path) if change.what == "failing"] == [url]

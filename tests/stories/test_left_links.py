@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from larm.config import Frontier
+from larm.config import FrontierSettings
 from larm.crawldir.state import last_header
 from larm.ops.afterwards import explain_url
 from larm.ops.left_out import left_out
@@ -239,7 +239,7 @@ def test_a_page_that_breaks_off_each_time_is_stored_as_far_as_it_came(web: Synth
     start = web.url("a.localhost")
     run = run_crawl(tmp_path, start)
     assert set(stored(tmp_path)) == {start, web.url("a.localhost", "/behind")}
-    assert Counter(request.path for request in web.requests)["/"] == 1 + Frontier().retries
+    assert Counter(request.path for request in web.requests)["/"] == 1 + FrontierSettings().retries
     assert told(tmp_path, start, run, {})["cut"]["cuts"] == ["1 that came, or could be unpacked, in part only"]
     host.add("/", page)
     run_crawl(tmp_path, start)

@@ -9,7 +9,7 @@ import pytest
 
 from larm.building.searching import opener
 from larm.cli import run
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.index.reader import IndexReader
 from larm.index.search.shared import SharedSearcher
 from larm.index.search.web_pages import WebPages
@@ -59,7 +59,7 @@ def notes(directory: Path) -> dict[str, int]:
 
 def shared(directory: Path, open_to: restriction.OpenTo = "anybody") -> set[str]:
     """Titles that others find; all ways out agree about them."""
-    searcher = SharedSearcher("a", opener(Search())(directory))
+    searcher = SharedSearcher("a", opener(SearchSettings())(directory))
     (part,) = WebPages(searcher, open_to).search(Asked(query="zeppelin OR home", number=100))
     reader = IndexReader(directory / "index")
     words = reader.all_words(open_to)

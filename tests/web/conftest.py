@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
-from larm.config import Search, Serve
+from larm.config import SearchSettings, ServeSettings
 from larm.kit.threads.workers import Workers
 from larm.ops.observers import build_crawl
 from larm.seams import Searcher
@@ -47,7 +47,7 @@ def serving(
     directories: Sequence[Path],
     token_file: Path,
     *,
-    settings: Serve | None = None,
+    settings: ServeSettings | None = None,
     root: Path | None = None,
     access: Mapping[str, bool] | None = None,
     port: int = 0,
@@ -60,8 +60,8 @@ def serving(
     token = open_token(token_file)
     log: list[str] = []
     gate = Access(token, **(access or {}))
-    served = Directories(directories, root, Search(), remotes, agents=agents)
-    app = application(served, gate, settings or Serve(), log=log.append, peering=peering, network=network)
+    served = Directories(directories, root, SearchSettings(), remotes, agents=agents)
+    app = application(served, gate, settings or ServeSettings(), log=log.append, peering=peering, network=network)
     socket = listen(host, port)
     server = make_server(app)
     died: list[BaseException] = []

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.errors import UsageError
 from larm.testing.clock import FakeClock
 from larm.web.crawls import Crawl
@@ -36,7 +36,7 @@ class Crawls:
             (root / name).mkdir()
             (root / name / "larm.json").write_text("{}")
             (root / name / "config.yaml").write_text(f"recrawl: {{every: {text}}}\n" if text else "")
-        self.directories = Directories((), root, Search())
+        self.directories = Directories((), root, SearchSettings())
         self.running: set[str] = set()
         self.ended: dict[str, float] = {}
         self.refused = ""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from larm.config import Serve
+from larm.config import ServeSettings
 from larm.kit.units import Seconds
 from larm.store.archive.records import Records, gzip_member
 from tests.store.archive.exchanges import exchange
@@ -184,7 +184,7 @@ def test_templates_have_no_way_around_escaping() -> None:
 
 
 def test_a_search_that_takes_too_long_is_stopped(start: Start, harbour: Path) -> None:
-    served = start(harbour, settings=Serve(search_time=Seconds(0.000001)))
+    served = start(harbour, settings=ServeSettings(search_time=Seconds(0.000001)))
     answer = served.get("/search", params={"q": "tide"})
     assert answer.status_code == 503
     assert "harbour did not answer: it took longer than 1e-06 s and was stopped" in answer.text

@@ -13,7 +13,7 @@ from itertools import chain, groupby
 
 import msgspec
 
-from larm.config import Robots as Settings
+from larm.config import RobotsSettings
 from larm.frontier.host import Host, OriginRobots
 from larm.frontier.hosts import HostBook
 from larm.frontier.politeness import next_start
@@ -52,7 +52,7 @@ class RobotsDesk:
         self,
         book: HostBook,
         turns: Turns,
-        settings: Settings,
+        settings: RobotsSettings,
         clock: Clock,
         tally: Tally,
         *,

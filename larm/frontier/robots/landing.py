@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from larm.config import Frontier, Robots
+from larm.config import FrontierSettings, RobotsSettings
 from larm.frontier.host import Host
 from larm.frontier.politeness import NOTHING, TABLE, Decision, policy
 from larm.frontier.queues import HostQueues
@@ -52,8 +52,8 @@ class RobotsPolicy(NamedTuple):
 
     token: str
     """Our product token."""
-    robots: Robots
-    frontier: Frontier
+    robots: RobotsSettings
+    frontier: FrontierSettings
     random: Callable[[], float] = _random.random
 
     def answer(
@@ -65,8 +65,8 @@ class RobotsPolicy(NamedTuple):
         known: RobotsRules | None = None,
         at_once: bool = False,
     ) -> RobotsAnswer:
-        """2xx: the rules. 3xx: followed `Frontier.redirects` times, then as if there were none. 4xx: there are none, all is
-        allowed, but for 429. Anything else is tried again by the table of `policy` (a name without an address is not), and
+        """2xx: the rules. 3xx: followed `FrontierSettings.redirects` times, then as if there were none. 4xx: there are none,
+        all is allowed, but for 429. Anything else is tried again by `policy` (but a name without an address), and
         then the host is given up; rules ``known`` from an earlier visit stay in force instead (2.4), and also after 304.
         ``at_once``: somebody waits for the first answer of this host, so one at which nothing listens is given up without
         another try.

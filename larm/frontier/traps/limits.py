@@ -7,7 +7,7 @@ from math import ceil
 
 import msgspec
 
-from larm.config import TrapsFilter
+from larm.config import TrapsSettings
 from larm.frontier.traps.records import PathRecord, entry
 from larm.model.message import URLMessage
 from larm.model.url_shape import Parts, number_of, repeats
@@ -63,7 +63,7 @@ _NAMES = {
 DEFAULT = TrapRules()
 
 
-def trap_rules(settings: TrapsFilter, *, used: bool = True) -> TrapRules:
+def trap_rules(settings: TrapsSettings, *, used: bool = True) -> TrapRules:
     """Return the rules of these settings; without ``used``, as where the filter is not in the chain, nothing is held back."""
     scaled = {limit: ceil(getattr(DEFAULT, limit) * settings.limits) for limit in _NAMES}
     limits, repetition = used and settings.limits > 0, used and settings.repetition

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.graph.files import SNAPSHOT
 from larm.graph.reader import GraphReader, open_graph
 from larm.index import fixed_weights
@@ -83,7 +83,7 @@ class _Weighed(NamedTuple):
 class Ranker:
     """For the crawl in ``directory``, of which ``reader`` reads the index."""
 
-    def __init__(self, directory: Path, reader: IndexReader, settings: Search, own: Sequence[OwnScore] = ()) -> None:
+    def __init__(self, directory: Path, reader: IndexReader, settings: SearchSettings, own: Sequence[OwnScore] = ()) -> None:
         # constant after construction
         self._directory = directory / _GRAPH
         self._reader = reader

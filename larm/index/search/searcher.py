@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 from xxhash import xxh3_64_intdigest
 
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.index.reader import IndexReader, Match
 from larm.index.search.advice import advice, missing
 from larm.index.search.entries import entry_at, names_of
@@ -47,7 +47,7 @@ class IndexSearcher:
     def __init__(
         self,
         directory: Path,
-        settings: Search | None = None,
+        settings: SearchSettings | None = None,
         clock: Clock | None = None,
         own: Sequence[OwnScore] = (),
         languages: Mapping[str, float] | None = None,
@@ -60,7 +60,7 @@ class IndexSearcher:
         (`larm.store.pages.page_rows.failing_pages`).
         """
         # constant after construction
-        settings = settings or Search()
+        settings = settings or SearchSettings()
         self.name = str(directory)
         """Who answers, where several are asked."""
         self._clock = clock or SystemClock()

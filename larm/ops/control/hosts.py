@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from larm.config import Frontier
+from larm.config import FrontierSettings
 from larm.errors import UsageError
 from larm.frontier.host import NEVER, Host
 from larm.frontier.hosts import HostBook
@@ -30,7 +30,9 @@ _FIELDS = {field.name: field.type for field in msgspec.structs.fields(HostLine) 
 class HostLister:
     """`table` answers."""
 
-    def __init__(self, book: HostBook, settings: Callable[[], Frontier], clock: Clock, addresses: SharedAddresses) -> None:
+    def __init__(
+        self, book: HostBook, settings: Callable[[], FrontierSettings], clock: Clock, addresses: SharedAddresses
+    ) -> None:
         # constant after construction
         self._book = book
         self._settings = settings
@@ -98,7 +100,7 @@ class HostLister:
         )
 
 
-def _state(host: Host, settings: Frontier, now: float, addresses: SharedAddresses) -> str:
+def _state(host: Host, settings: FrontierSettings, now: float, addresses: SharedAddresses) -> str:
     ready = host.ready_at()
     rows = (
         (host.blocked, "blocked"),

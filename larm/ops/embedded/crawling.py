@@ -16,7 +16,7 @@ import msgspec
 
 from larm.building.own_parts import import_beside
 from larm.building.start_urls import read_starts, with_starts
-from larm.config import Config, Crawl, load, own_modules, unknown_key
+from larm.config import Config, CrawlSettings, load, own_modules, unknown_key
 from larm.crawldir.state import stored_bytes
 from larm.errors import UsageError
 from larm.model.document import Visit
@@ -72,7 +72,7 @@ class Listener(DocumentStorage):
 
 _HERE = "larm.crawl()"
 _SECTIONS = tuple(field.name for field in msgspec.structs.fields(Config))
-_OF_CRAWL = tuple(field.name for field in msgspec.structs.fields(Crawl))
+_OF_CRAWL = tuple(field.name for field in msgspec.structs.fields(CrawlSettings))
 
 
 class Crawled(msgspec.Struct, frozen=True):

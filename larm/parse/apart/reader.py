@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import msgspec
 
-from larm.config import Documents, IndexStorage
+from larm.config import DocumentsSettings, IndexSettings
 from larm.kit.processes.helper_process import Died, HelperProcess, TookTooLong, TookTooMuch
 from larm.kit.processes.helper_serve import GRACE
 from larm.kit.processes.memory_budget import MemoryBudget
@@ -24,7 +24,7 @@ from larm.parse.assembly import Assembler
 from larm.parse.page import Element, Page
 
 CHILD = "larm.parse.apart.child"
-_TEXT = int(IndexStorage().text_size)
+_TEXT = int(IndexSettings().text_size)
 _SHARE = 0.8  # of the time-out, after which a reader gives what it has
 
 
@@ -32,7 +32,13 @@ class DocumentReader:
     """Owns the processes; they are started when they are needed."""
 
     def __init__(
-        self, settings: Documents, child: str = CHILD, *, text: int = _TEXT, effort: int = 1, budget: MemoryBudget | None = None
+        self,
+        settings: DocumentsSettings,
+        child: str = CHILD,
+        *,
+        text: int = _TEXT,
+        effort: int = 1,
+        budget: MemoryBudget | None = None,
     ) -> None:
         """``text``: characters that are read of a document, ``storage.index.text_size``; ``effort``: ``processing.effort``.
 

@@ -7,7 +7,7 @@ some itself. Called by the command line and by `larm.building.readers`, on the m
 import os
 from typing import Final
 
-from larm.config import Processing
+from larm.config import ProcessingSettings
 from larm.kit.processes.helper_process import HelperProcess
 
 CHILD: Final = "larm.parse.reading.child"
@@ -19,7 +19,7 @@ _MOST_READERS: Final = 3
 cores, a crawl with index of 10,000 pages: 15.1 s without, 11.8 s with one, 11.1 s with two."""
 
 
-def readers_of(settings: Processing) -> int:
+def readers_of(settings: ProcessingSettings) -> int:
     """How many processes may read pages; none where processors of the user's own read some: they may want to remember."""
     if settings.by_mime:
         return 0
@@ -28,17 +28,17 @@ def readers_of(settings: Processing) -> int:
     return min(max((os.cpu_count() or 1) - 1, 0), _MOST_READERS)
 
 
-def document_threads(settings: Processing) -> int:
+def document_threads(settings: ProcessingSettings) -> int:
     """How many threads have documents and large pages read: one at least, for the latter."""
     return max(1, settings.documents.processes)
 
 
-def new_reader(settings: Processing) -> HelperProcess:
+def new_reader(settings: ProcessingSettings) -> HelperProcess:
     """One that is not started yet."""
     return HelperProcess(CHILD, MEMORY[settings.parser])
 
 
-def reader_ahead(settings: Processing) -> HelperProcess | None:
+def reader_ahead(settings: ProcessingSettings) -> HelperProcess | None:
     """The first one, running; None where there shall be none, or it can't be had at once. Before there are other threads."""
     if not readers_of(settings):
         return None

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from larm.config import PageRules, Processing
+from larm.config import PageRules, ProcessingSettings
 from larm.kit.processes.frames import LENGTH
 from larm.kit.processes.helper_process import MAX_ANSWER
 from larm.model.document import Document
@@ -19,7 +19,7 @@ class Terms(msgspec.Struct, frozen=True, array_like=True):
     """Everything that the reading of pages depends on; told to each new process."""
 
     processing: dict[str, Any]
-    """`larm.config.Processing`, without what is about other types than HTML."""
+    """`larm.config.ProcessingSettings`, without what is about other types than HTML."""
     agent: str
     urls: tuple[bool, bool]
     """``urls.lowercase_path`` and ``urls.folder_pages``."""
@@ -37,14 +37,14 @@ class Terms(msgspec.Struct, frozen=True, array_like=True):
     """For pages, by site."""
 
 
-def plain(processing: Processing) -> dict[str, Any]:
+def plain(processing: ProcessingSettings) -> dict[str, Any]:
     """Settings as `Terms` has them."""
     return {name: value for name, value in msgspec.structs.asdict(processing).items() if name not in _OTHERS}
 
 
-def settings_of(terms: Terms) -> Processing:
+def settings_of(terms: Terms) -> ProcessingSettings:
     """The inverse. Raises msgspec.ValidationError."""
-    return msgspec.convert(terms.processing, Processing)
+    return msgspec.convert(terms.processing, ProcessingSettings)
 
 
 class Request(msgspec.Struct, frozen=True, array_like=True):

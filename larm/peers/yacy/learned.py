@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.index.search.searcher import IndexSearcher
 from larm.index.search.shared import SharedSearcher
 from larm.index.writer import IndexWriter
@@ -50,7 +50,7 @@ class _Borrowed(SharedSearcher):
 class Learned:
     """In ``folder``; at most ``most`` pages, beyond which nothing more is learned."""
 
-    def __init__(self, folder: Path, name: str, settings: Search, most: int, trust: Trust) -> None:
+    def __init__(self, folder: Path, name: str, settings: SearchSettings, most: int, trust: Trust) -> None:
         """Raises StorageError."""
         # constant after construction
         with disk_failures(folder):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.errors import StorageError
 from larm.index import page as index
 from larm.index.meta_words import meta_words
@@ -73,7 +73,7 @@ class LocalIndex:
 Local = Callable[[Sequence[Page], Averages], AbstractContextManager[LocalIndex]]
 
 
-def local_search(settings: Search, notes: Path) -> Local:
+def local_search(settings: SearchSettings, notes: Path) -> Local:
     """What makes an index of some documents, beside the averages of all of them, and is searched by these settings.
 
     ``notes``: a folder of this process alone. Raises StorageError, OSError."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from random import SystemRandom
 from typing import NamedTuple
 
-from larm.config import Config, Network, Search
+from larm.config import Config, NetworkSettings, SearchSettings
 from larm.errors import StorageError
 from larm.kit.clock import SystemClock
 from larm.kit.disk.disk_failure import disk_failures
@@ -63,8 +63,8 @@ class Service:
     def __init__(
         self,
         folder: Path,
-        settings: Network,
-        search: Search,
+        settings: NetworkSettings,
+        search: SearchSettings,
         directories: Callable[[], Sequence[Path]],
         *,
         address: tuple[str, int],

@@ -17,7 +17,7 @@ from urllib.parse import quote_from_bytes
 
 import msgspec
 
-from larm.config import Files
+from larm.config import FilesSettings
 from larm.errors import UsageError
 from larm.fetch.disk import CAN_WALK, LinkMet, NotPlain, Opened, has_any, names_in, open_below
 from larm.kit.disk.atomic import write_atomically
@@ -56,7 +56,7 @@ class Shares:
         self,
         folders: Sequence[Path],
         directory: Path,
-        files: Files,
+        files: FilesSettings,
         only: Mapping[str, Collection[str]] | None = None,
         *,
         indexed: Callable[[Path, str], bool] = lambda _, __: False,

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from larm.config import Files, Peers, Serve
+from larm.config import FilesSettings, PeersSettings, ServeSettings
 from larm.errors import LarmError, UsageError
 from larm.index.search.shared import SharedSearcher
 from larm.kit.clock import SystemClock
@@ -80,9 +80,9 @@ class Peering(NamedTuple):
 
 
 def build(
-    peers: Peers,
-    files: Files,
-    serve: Serve,
+    peers: PeersSettings,
+    files: FilesSettings,
+    serve: ServeSettings,
     *,
     address: tuple[str, int],
     searchers: Callable[[], Mapping[Path, SharedSearcher]],
@@ -178,7 +178,7 @@ def build(
     return Peering(door, card, shares, visible, passes, network, registrar, peer, tuner, shelf, recommended, url)
 
 
-def _configured(peers: Peers) -> Tunables:
+def _configured(peers: PeersSettings) -> Tunables:
     tunables = Tunables(period=float(peers.period), timeout=float(peers.timeout), cache=float(peers.cache))
     try:  # what is built is not checked
         return msgspec.convert(msgspec.to_builtins(tunables), Tunables)

@@ -5,7 +5,7 @@ from datetime import datetime
 
 import msgspec
 
-from larm.config import Fetch
+from larm.config import FetchSettings
 from larm.fetch.classify import Ending, classify
 from larm.fetch.large import is_document
 from larm.model.exchange import Exchange
@@ -42,7 +42,7 @@ class Answer:
         self.status = int(found[1]) if found else 0
 
 
-def outcome_of(answer: Answer, original: Answer | None, settings: Fetch, seconds: float) -> Outcome:
+def outcome_of(answer: Answer, original: Answer | None, settings: FetchSettings, seconds: float) -> Outcome:
     """What came, and when. ``original``: of a revisit, the capture that has its payload."""
     head, body = answer.head, answer.body
     if original is not None:

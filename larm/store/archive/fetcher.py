@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from larm.config import Fetch
+from larm.config import FetchSettings
 from larm.fetch.local_fetcher import LocalFetcher
 from larm.model.lease import Lease
 from larm.model.outcome import Failed, FailReason, Outcome, Timing
@@ -25,7 +25,7 @@ _HEADER = 1_000_000  # bytes; no server's is longer
 class ArchiveFetcher(LocalFetcher):
     """Implements `larm.seams.Fetcher`."""
 
-    def __init__(self, settings: Fetch, catalogue: Catalogue, clock: Clock) -> None:
+    def __init__(self, settings: FetchSettings, catalogue: Catalogue, clock: Clock) -> None:
         super().__init__()
         # constant after construction
         self._settings = settings

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from larm.config import WarcStorage as Settings
+from larm.config import WarcSettings
 from larm.config.section import Count
 from larm.errors import StorageError
 from larm.fetch.classify import parse_headers
@@ -64,7 +64,7 @@ class WarcStorage:
         self,
         directory: Path,
         queues: Path,
-        settings: Settings,
+        settings: WarcSettings,
         clock: Clock,
         about: Sequence[tuple[str, str]],
         counted: Callable[[str, int], object],

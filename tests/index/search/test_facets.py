@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.index.meta_words import meta_words
 from larm.index.page import Page
 from larm.index.search.results import Results
@@ -125,7 +125,7 @@ def test_by_date(birds: Path) -> None:
 def test_several_indexes_are_one(birds: Path, many: Path) -> None:
     both = SeveralSearchers(
         [
-            SharedSearcher(path.name, lambda path=path: IndexSearcher(path, Search(), FakeClock(NOW)))  # type: ignore[misc]
+            SharedSearcher(path.name, lambda path=path: IndexSearcher(path, SearchSettings(), FakeClock(NOW)))  # type: ignore[misc]
             for path in (birds, many)
         ]
     )

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.errors import ConfigError
 from larm.index import fixed_weights, retrieval
 from larm.index.anchors import ANCHORS, write_anchors
@@ -56,7 +56,7 @@ def ranking(
     alike: bool = False,
     own: Sequence[OwnScore] = (),
 ) -> Ranking:
-    values = Search()
+    values = SearchSettings()
     ranker = Ranker(path, IndexReader(path / "index", values), values, own)
     return ranker.rank(parse_question(text).tree, number, offset, explain=explain, alike=alike)
 
@@ -75,7 +75,7 @@ def test_of_pages_that_say_the_same_the_best_is_a_result(path: Path) -> None:
 
 
 def test_which_pages_have_all_words_is_known_beyond_the_candidates(path: Path) -> None:
-    reader = IndexReader(path / "index", Search())
+    reader = IndexReader(path / "index", SearchSettings())
     found = reader.retrieve(parse_question("here dog").tree, 1)
     assert (len(found.candidates), found.complete, len(found.having_all)) == (1, 2, 2)
 
@@ -89,7 +89,7 @@ def test_by_date_all_pages_can_be_looked_at_though_some_say_the_same(tmp_path: P
     writer.commit()
     writer.close()
     monkeypatch.setattr(fixed_weights, "CANDIDATES", 3)
-    ranker = Ranker(tmp_path, IndexReader(tmp_path / "index", Search()), Search())
+    ranker = Ranker(tmp_path, IndexReader(tmp_path / "index", SearchSettings()), SearchSettings())
     found = [ranker.rank(parse_question("dog").tree, 2, offset, sort="date") for offset in range(0, 14, 2)]
     assert [name for each in found for name in names(each)] == ["0", "1", *map(str, range(2, 20, 2))]
     assert not found[-1].results
@@ -358,7 +358,7 @@ def test_linked_pages_are_better(tmp_path: Path) -> None:
     for name in ("a", "b", "c"):
         writer.add(Page(url(f"http://a.org/{name}"), "text/html", "", "equal text"))
     writer.commit()
-    values = Search()
+    values = SearchSettings()
     ranker = Ranker(tmp_path, IndexReader(tmp_path / "index", values), values)
     tree = parse_question("text").tree
     assert [each.match.url[-1] for each in ranker.rank(tree, 3).results] == ["a", "b", "c"]

@@ -46,7 +46,7 @@ class FakeClock:
 
 
 def new_storage(directory: Path) -> IndexStorage:
-    storage = IndexStorage(directory, config.IndexStorage())
+    storage = IndexStorage(directory, config.IndexSettings())
     storage.open(None)
     return storage
 

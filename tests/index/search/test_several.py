@@ -11,7 +11,7 @@ import pytest
 
 from larm import config
 from larm.building.searching import several
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.index.search.gathering import Gathering
 from larm.index.search.searcher import IndexSearcher
 from larm.index.search.several import SeveralSearchers
@@ -31,7 +31,7 @@ FILLER = [f"Page number {number} speaks of the causeway and of carts." for numbe
 
 
 def index(directory: Path, pages: dict[str, str]) -> Path:
-    storage = IndexStorage(directory, config.IndexStorage())
+    storage = IndexStorage(directory, config.IndexSettings())
     storage.open(None)
     storage.store([page(url, url.rpartition("/")[2], text) for url, text in pages.items()])
     storage.commit()
@@ -58,7 +58,7 @@ def hit(name: str, score: float, digest: int = 0) -> Hit:
 def test_words_are_as_rare_as_in_all_together(two: list[Path]) -> None:
     """A page scores the same as in one index that has all of them, as far as words go."""
     asked = Asked(query="causeway carts", number=100)
-    both = several(two, Search())
+    both = several(two, SearchSettings())
     statistics = both.statistics(asked)
     assert statistics is not None
     assert (statistics.pages, statistics.words) == (64, {"causeway": 32, "carts": 30})
@@ -74,14 +74,14 @@ def test_a_word_that_is_in_another_index_is_known(tmp_path: Path) -> None:
     """One that has only words that are made of it has nothing to say."""
     texts = {"a": "The multiplication of two things.", "b": "There are multiple things."}
     apart = [index(tmp_path / name, {f"http://{name}.org/": text}) for name, text in texts.items()]
-    results = several(apart, Search()).results(Asked(query="multiplication"))
+    results = several(apart, SearchSettings()).results(Asked(query="multiplication"))
     assert ([found.url for found in results], results.total, results.notes) == (["http://a.org/"], 1, ())
 
 
 def test_what_one_index_lacks_is_not_said_to_be_nowhere(tmp_path: Path) -> None:
     """A symbol that another one has is no letter, either."""
     texts = {"a": "A language is C#, with a tide. 数据库", "b": "A language is C, with a causeway."}
-    both = several([index(tmp_path / name, {f"http://{name}.org/": text}) for name, text in texts.items()], Search())
+    both = several([index(tmp_path / name, {f"http://{name}.org/": text}) for name, text in texts.items()], SearchSettings())
     results = both.results(Asked(query="C#"))
     assert ([found.url for found in results], results.total, results.notes) == (["http://a.org/"], 1, ())
     assert both.results(Asked(query="tide causeway")).notes == both.results(Asked(query="数据库 causeway")).notes == ()
@@ -89,13 +89,13 @@ def test_what_one_index_lacks_is_not_said_to_be_nowhere(tmp_path: Path) -> None:
 
 
 def test_the_same_page_and_the_same_text_are_shown_once(two: list[Path]) -> None:
-    results = several(two, Search()).results(Asked(query="tide"))
+    results = several(two, SearchSettings()).results(Asked(query="tide"))
     assert (len(results), results.total, results.exact) == (1, 1, True), "one text at two addresses"
     assert results.alike == 1, "which is said"
-    results = several(two, Search()).results(Asked(query="tide", alike=True))
+    results = several(two, SearchSettings()).results(Asked(query="tide", alike=True))
     assert sorted(found.url for found in results) == ["http://a.org/tides", "http://b.org/old/tides"]
     assert results.alike == 0
-    results = several(two, Search()).results(Asked(query="eels"))
+    results = several(two, SearchSettings()).results(Asked(query="eels"))
     assert ([found.url for found in results], results.alike) == (["http://c.org/both"], 0)
     assert results.hits[0].source in {str(two[0]), str(two[1])}
 
@@ -103,11 +103,11 @@ def test_the_same_page_and_the_same_text_are_shown_once(two: list[Path]) -> None
 def test_the_same_text_under_another_title_is_another_page(tmp_path: Path) -> None:
     """As in one index of both."""
     apart = [index(tmp_path / name, {f"http://{name}.org/{name}": TIDES}) for name in "ab"]
-    assert len(several(apart, Search()).results(Asked(query="tide"))) == 2
+    assert len(several(apart, SearchSettings()).results(Asked(query="tide"))) == 2
 
 
 def test_pages_follow_each_other_and_numbers_are_lower_bounds(two: list[Path]) -> None:
-    both = several(two, Search())
+    both = several(two, SearchSettings())
     seen = [found.url for number in range(1, 5) for found in both.results(Asked(query="page", number=10, page=number))]
     assert len(seen) == len(set(seen)) == 40
     results = both.results(Asked(query="page", number=10))
@@ -119,7 +119,7 @@ def test_pages_follow_each_other_and_numbers_are_lower_bounds(two: list[Path]) -
 def test_weights(two: list[Path]) -> None:
     """YIOOP-75."""
     for weights, best in (([5.0, 1.0], "a.org"), ([1.0, 5.0], "b.org")):
-        assert best in several(two, Search(), weights).results(Asked(query="number")).hits[0].url
+        assert best in several(two, SearchSettings(), weights).results(Asked(query="number")).hits[0].url
 
 
 def test_parts_come_as_they_are_done() -> None:
@@ -143,7 +143,7 @@ def test_who_does_not_answer_in_time_is_named() -> None:
 
 
 def test_an_index_that_is_not_there_does_not_silence_the_others(two: list[Path], tmp_path: Path) -> None:
-    results = several([two[0], tmp_path], Search()).results(Asked(query="tide"))
+    results = several([two[0], tmp_path], SearchSettings()).results(Asked(query="tide"))
     assert len(results) == 1
     (sentence,) = results.unanswered
     assert sentence.startswith(f"{tmp_path} did not answer: no index in")
@@ -176,7 +176,7 @@ def test_a_mistake_of_ours_is_loud() -> None:
 
 
 def test_many_threads(two: list[Path]) -> None:
-    both = several(two, Search())
+    both = several(two, SearchSettings())
     expected = [found.url for found in both.results(Asked(query="page tide"))]
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: [each.url for each in both.results(Asked(query="page tide"))], range(32)))
@@ -214,9 +214,9 @@ def test_the_work_itself_stops(two: list[Path]) -> None:
 
 
 def test_a_search_that_is_stopped_says_so(two: list[Path]) -> None:
-    results = several(two[:1], Search()).results(Asked(query="page", seconds=1e-9))
+    results = several(two[:1], SearchSettings()).results(Asked(query="page", seconds=1e-9))
     assert results.unanswered == (f"{two[0]} did not answer: it took longer than 1e-09 s and was stopped",)
-    assert several(two[:1], Search()).results(Asked(query="page", seconds=60)).total == 30
+    assert several(two[:1], SearchSettings()).results(Asked(query="page", seconds=60)).total == 30
 
 
 def test_questions_and_answers_can_be_sent(two: list[Path]) -> None:

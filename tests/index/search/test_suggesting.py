@@ -22,7 +22,7 @@ PAGES = [
 @pytest.fixture(scope="module")
 def searcher(tmp_path_factory: pytest.TempPathFactory) -> IndexSearcher:
     directory = tmp_path_factory.mktemp("crawl")
-    storage = IndexStorage(directory, config.IndexStorage())
+    storage = IndexStorage(directory, config.IndexSettings())
     storage.open(None)
     storage.store(PAGES)
     storage.commit()

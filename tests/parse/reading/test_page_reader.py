@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.config import Processing
+from larm.config import ProcessingSettings
 from larm.kit.processes.frames import LENGTH
 from larm.kit.processes.helper_process import MAX_ANSWER, Died, HelperProcess, TookTooLong
 from larm.model.document import Document
@@ -29,7 +29,7 @@ from larm.parse.triage import LARGE
 from tests.parse.reading.poisoned_child import CRASH, HANG, ONCE, POISON
 
 RULES = "synonym(www.a.test)=a.test\n"
-SETTINGS = Processing(srcset=True)
+SETTINGS = ProcessingSettings(srcset=True)
 OWN = ("text/x-own",)
 POISONED = "tests.parse.reading.poisoned_child"
 

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 import pytest
 
-from larm.config import Processing
+from larm.config import ProcessingSettings
 from larm.engine.reading_pool import BATCH, MUCH, PAGE, WAITING, WINDOW, Ended, ReadingPool
 from larm.kit.processes.helper_process import HelperProcess
 from larm.kit.processes.memory_budget import LEAST, MemoryBudget
@@ -125,7 +125,7 @@ class Rig:
         self.deaths: list[tuple[str, BaseException]] = []
         self.workers = Workers(lambda name, error: self.deaths.append((name, error)))
         self.pool = ReadingPool(
-            triage=Triage(Processing(), 10_000_000),
+            triage=Triage(ProcessingSettings(), 10_000_000),
             mouth=self.around,
             queues=cast("Any", self.around),
             fetchers=cast("Any", self.around),

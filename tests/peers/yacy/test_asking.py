@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import msgspec
 import pytest
 
-from larm.config import Search as Settings
+from larm.config import SearchSettings
 from larm.index.analysis import Analyzer
 from larm.index.search.query import parse_question
 from larm.index.tree import wanted
@@ -61,7 +61,7 @@ NOTES = TemporaryDirectory()
 
 
 def searcher(peer: Peer) -> NetworkSearcher:
-    local = local_search(Settings(), Path(NOTES.name) / "searches")
+    local = local_search(SearchSettings(), Path(NOTES.name) / "searches")
     return NetworkSearcher(peer.node, Desk(peer.node), fake_verify, understand=understand, local=local, clock=SystemClock())
 
 
@@ -109,7 +109,7 @@ def test_a_query_is_read_in_the_languages_that_peers_have_said(net: Net) -> None
         told.append(dict(shares))
         return understand(query, shares)
 
-    local = local_search(Settings(), Path(NOTES.name) / "searches")
+    local = local_search(SearchSettings(), Path(NOTES.name) / "searches")
     asker = NetworkSearcher(
         net.peers[7].node, Desk(net.peers[7].node), fake_verify, understand=noted, local=local, clock=SystemClock()
     )

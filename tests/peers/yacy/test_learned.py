@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.model.findings import Asked
 from larm.peers.yacy.item import LIFE
 from larm.peers.yacy.learned import Learned
@@ -23,7 +23,7 @@ def page(number: int, text: str = "the pelican flies") -> Page:
 
 
 def made(folder: Path, trust: Trust, most: int = 10) -> Learned:
-    return Learned(folder, "test", Search(), most, trust)
+    return Learned(folder, "test", SearchSettings(), most, trust)
 
 
 def found(learned: Learned, words: str = "pelican") -> set[str]:

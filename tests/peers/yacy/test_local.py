@@ -12,7 +12,7 @@ from random import Random
 import msgspec
 import pytest
 
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.index import fields
 from larm.index.analysis import Analyzer
 from larm.kit.disk.files import is_there
@@ -42,7 +42,7 @@ def pages() -> list[Page]:
 
 @pytest.fixture(scope="module")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Local:
-    return local_search(Search(), tmp_path_factory.mktemp("peer") / "searches")
+    return local_search(SearchSettings(), tmp_path_factory.mktemp("peer") / "searches")
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +143,7 @@ def test_what_a_killed_process_has_left_goes_at_the_next_start(tmp_path: Path) -
         (note,) = notes.iterdir()
         folder = note.resolve()
         assert is_there(folder / "index" / "meta.json"), "its memory is lost as yet"
-        with local_search(Search(), notes)([Page(url="http://h.example/", text="belta")], Averages()) as index:
+        with local_search(SearchSettings(), notes)([Page(url="http://h.example/", text="belta")], Averages()) as index:
             assert index.find(Asked(query="belta")).total == 1
             assert not is_there(folder)
         assert os.listdir(notes) == []
@@ -155,7 +155,7 @@ def test_only_its_own_folders_go_at_the_next_start(tmp_path: Path) -> None:
     (other / "below").mkdir(parents=True)
     (notes / "larm-0123").symlink_to(other)
     (notes / "link").symlink_to(other)
-    local_search(Search(), notes)
+    local_search(SearchSettings(), notes)
     assert is_there(other / "below")
     assert os.listdir(notes) == []
 

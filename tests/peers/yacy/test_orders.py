@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from larm.config import Config, Network, load
+from larm.config import Config, NetworkSettings, load
 from larm.peers.door import Call, RefusedError
 from larm.peers.yacy.crawl_jobs import CrawlJobs
 from larm.peers.yacy.desk import Desk
@@ -103,7 +103,7 @@ def taker(net: Net, folder: Path, most: int = 1_000) -> tuple[CrawlJobs, Crawl]:
     (peer,) = net.add(crawls=True)
     folder.mkdir(exist_ok=True)
     crawl = Crawl()
-    settings = Config(network=Network(crawl_for_others=most))
+    settings = Config(network=NetworkSettings(crawl_for_others=most))
     return CrawlJobs(folder, peer.node, settings, crawl, print), crawl
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from larm.config import Network, Search, Serve
+from larm.config import NetworkSettings, SearchSettings, ServeSettings
 from larm.errors import StorageError
 from larm.kit.units import Seconds
 from larm.peers.channel import ROOT
@@ -37,16 +37,16 @@ class Peer:
         crawled(self.directory, {"/": (f"The {place}", f"All walks of the {place}."), **pages})
         self.host = f"127.{10 + os.getpid() % 200}.{os.getpid() // 200 % 250}.{number + 1}"
         self.said: list[str] = []
-        settings = Network(name="walks", bootstrap=seeds, young=Seconds(0), **fields)  # type: ignore[arg-type]
+        settings = NetworkSettings(name="walks", bootstrap=seeds, young=Seconds(0), **fields)  # type: ignore[arg-type]
         self.service = Service(
-            folder_of(self.directory, "walks"), settings, Search(), lambda: [self.directory], address=(self.host, 7070),
+            folder_of(self.directory, "walks"), settings, SearchSettings(), lambda: [self.directory], address=(self.host, 7070),
             say=self.said.append, private=True,
         )  # fmt: skip
         self.service.start = self.service.stop = nothing  # type: ignore[method-assign]
         self.served: Served = stack.enter_context(
             serving(
                 [self.directory], folder / f"token{number}", host=self.host, port=7070, remotes=[self.service.searcher],
-                network=self.service, settings=Serve(search_time=Seconds(60)),
+                network=self.service, settings=ServeSettings(search_time=Seconds(60)),
             )
         )  # fmt: skip
 
@@ -100,7 +100,12 @@ def test_nobody_asks_without_a_signature(peers: list[Peer]) -> None:
 def test_its_hash_stays(peers: list[Peer]) -> None:
     one = peers[0]
     again = Service(
-        folder_of(one.directory, "walks"), Network(name="walks"), Search(), list, address=("127.0.0.1", 1), say=one.said.append
+        folder_of(one.directory, "walks"),
+        NetworkSettings(name="walks"),
+        SearchSettings(),
+        list,
+        address=("127.0.0.1", 1),
+        say=one.said.append,
     )
     assert again.node.hash == one.service.node.hash
     again.node.shelf.close()
@@ -108,7 +113,7 @@ def test_its_hash_stays(peers: list[Peer]) -> None:
 
 def test_a_key_that_was_exchanged_is_noticed(tmp_path: Path) -> None:
     def made() -> Service:
-        return Service(tmp_path, Network(name="x"), Search(), list, address=("127.0.0.1", 1), say=print)
+        return Service(tmp_path, NetworkSettings(name="x"), SearchSettings(), list, address=("127.0.0.1", 1), say=print)
 
     made().node.shelf.close()
     (tmp_path / "key").unlink()

@@ -15,7 +15,7 @@ from unittest.mock import patch
 import httpx
 import msgspec
 
-from larm.config import Config, Files, Peers, Serve
+from larm.config import Config, FilesSettings, PeersSettings, ServeSettings
 from larm.kit.clock import SystemClock
 from larm.kit.threads.workers import Workers
 from larm.kit.units import Seconds
@@ -37,7 +37,7 @@ from larm.web.peering import peering_of
 from larm.web.server import listen, make_server
 
 _hosts = count(20)
-_PATIENT = Serve(search_time=Seconds(60), private=True)  # on however busy a machine; crawls of tests are of loopback
+_PATIENT = ServeSettings(search_time=Seconds(60), private=True)  # on however busy a machine; crawls of tests are of loopback
 
 
 class Deep(msgspec.Struct):
@@ -95,7 +95,7 @@ class Group:
         host = host or f"127.0.0.{next(_hosts)}"
         place = self._folder / (name or f"registrar-{host}")
         place.mkdir(exist_ok=True)
-        peers = Peers(
+        peers = PeersSettings(
             **{
                 "name": name,
                 "period": Seconds(0.5),
@@ -153,7 +153,7 @@ class Group:
         host = f"127.0.0.{next(_hosts)}"
         socket = listen(host, 0)
         port = socket.getsockname()[1]
-        shares = Shares([], self._folder, Files())
+        shares = Shares([], self._folder, FilesSettings())
         peering: Any = SimpleNamespace(
             door=Door(identity, questions, SystemClock()),
             card=say.Card(identity.key),

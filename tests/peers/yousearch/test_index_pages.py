@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from larm.config import Config, Files
+from larm.config import Config, FilesSettings
 from tests.peers.yousearch.groups import group, known, until
 
 
@@ -18,7 +18,7 @@ def test_what_no_page_links_to_is_hidden(tmp_path: Path) -> None:
     (docs / "eel.png").write_bytes(b"\x89PNG\r\n")
     with group(tmp_path) as made:
         registrar = made.start("", registrar=True)
-        config = Config(files=Files(listed=("open",)))
+        config = Config(files=FilesSettings(listed=("open",)))
         owner = made.start("owner", config=config, share=(str(docs),), registrars=(registrar.url,))
         asker = made.start("asker", registrars=(registrar.url,))
         known(registrar, "owner", "asker")

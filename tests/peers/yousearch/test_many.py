@@ -25,7 +25,7 @@ import msgspec
 import pytest
 
 from larm.building.searching import several
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.index.search.query import parse_question
 from larm.kit.clock import SystemClock
 from larm.kit.threads.workers import Workers
@@ -154,7 +154,7 @@ def test_twenty_processes_are_one_index(office: tuple[Process, list[Process], di
     _, peers, pages, root = office
     chance = random.Random(4)
     asker = peers[0]
-    everything = several([index(root / "all", pages)], Search())
+    everything = several([index(root / "all", pages)], SearchSettings())
     asked = queries(pages, chance, 30)
 
     all_there(peers, asked[0])

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.index.reader import IndexReader
 from larm.index.search.query import parse_question
 from larm.index.search.searcher import IndexSearcher
@@ -116,7 +116,7 @@ def peers(root: Path, number: int, chance: random.Random) -> list[tuple[IndexSea
         directory = index(root / str(at), pages)
         reader = IndexReader(directory / "index")
         summary = summary_of(reader.all_words(), reader.statistics.languages, Parameters())
-        found.append((IndexSearcher(directory, Search()), summary))
+        found.append((IndexSearcher(directory, SearchSettings()), summary))
     return found
 
 

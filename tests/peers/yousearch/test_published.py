@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.config import Files, Search
+from larm.config import FilesSettings, SearchSettings
 from larm.index.search.searcher import IndexSearcher
 from larm.index.search.several import SeveralSearchers
 from larm.index.search.shared import SharedSearcher
@@ -31,7 +31,7 @@ TUNER = Tuner("", Path("nowhere"), Tunables())
 
 @pytest.fixture
 def visible(tmp_path: Path) -> Visible:
-    return Visible(Shares([], tmp_path / "peer", Files()), Groups({}, "", HttpClient()), "anybody")
+    return Visible(Shares([], tmp_path / "peer", FilesSettings()), Groups({}, "", HttpClient()), "anybody")
 
 
 @pytest.mark.parametrize("query", ["hunter", "eels OR hunter", "hunter) OR (hunter", "-eels", '"my hunter', "huntr", "C♯"])
@@ -45,7 +45,7 @@ def test_files_that_are_not_shared_are_as_if_they_were_not_there(
     for name, pages in (("with", {**web, **private}), ("without", web)):
         crawl = index(tmp_path / name, pages)
         assert is_there(crawl / "index" / "meta.json")
-        searcher = SharedSearcher("crawl", lambda crawl=crawl: IndexSearcher(crawl, Search()))
+        searcher = SharedSearcher("crawl", lambda crawl=crawl: IndexSearcher(crawl, SearchSettings()))
         found = SeveralSearchers(visible.searchers("", {crawl: searcher})).findings(Asked(query=query, number=1, page=page))
         answers.append(
             ([hit.url for hit in found.hits], found.total, found.complete, found.exact, found.notes, found.suggestion)
@@ -69,7 +69,7 @@ def test_answers_that_are_kept_have_an_end() -> None:
 
 def test_no_peer_looks_for_advice_that_nobody_takes(tmp_path: Path, visible: Visible) -> None:
     crawl = index(tmp_path / "crawl", {f"http://a.org/{n}": "A page about eels in ponds." for n in range(3)})
-    searcher = SharedSearcher("crawl", lambda: IndexSearcher(crawl, Search()))
+    searcher = SharedSearcher("crawl", lambda: IndexSearcher(crawl, SearchSettings()))
     answering = Answering(say.Card("k", "anna"), lambda _: visible.searchers("", {crawl: searcher}), 60)
     (plain,) = searcher.search(Asked(query="eells"))
     (quiet,) = searcher.search(Asked(query="eells", advice=False))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from larm.config import Files
+from larm.config import FilesSettings
 from larm.peers.yousearch.shares import Shares
 
 NAMES = ["..", ".", "", "sub", ".git", "config", "a.txt", "link.txt", "up", "docs", "outside.txt", "\0", "~", "%2e%2e", "..\\"]
@@ -36,7 +36,7 @@ def shares(tmp_path_factory: pytest.TempPathFactory) -> Shares:
     (docs / "link.txt").symlink_to(root / "outside.txt")
     (docs / "up").symlink_to(root)
     (docs / "sub" / "self").symlink_to(docs)
-    return Shares([docs], root / "state", Files(), indexed=lambda _, url: url.endswith("kept.txt"))
+    return Shares([docs], root / "state", FilesSettings(), indexed=lambda _, url: url.endswith("kept.txt"))
 
 
 OPEN = {"", "a.txt", "sub", "sub/a.txt", "paged", "paged/index.html", "paged/kept.txt"}

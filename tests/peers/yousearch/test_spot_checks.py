@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.index.search.query import parse_question
 from larm.index.search.searcher import IndexSearcher
 from larm.model.findings import Asked, Findings
@@ -130,7 +130,7 @@ def test_who_does_not_lie_is_not_accused(tmp_path: Path) -> None:
     for at in range(4):
         words = chance.sample(WORDS, 14)
         pages = {f"http://a.org/{n}": " ".join(chance.choices(words, k=6)) for n in range(5)}
-        searcher = IndexSearcher(index(tmp_path / str(at), pages), Search())
+        searcher = IndexSearcher(index(tmp_path / str(at), pages), SearchSettings())
         for query in queries(60, chance):
             needs = needs_of(parse_question(query).tree)
             for hit in searcher.find(Asked(query=query)).hits:

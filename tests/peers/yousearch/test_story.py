@@ -22,7 +22,7 @@ import msgspec
 import pytest
 
 from larm.cli import run
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.kit.clock import SystemClock
 from larm.kit.units import Seconds
 from larm.model.findings import Asked, Findings
@@ -460,7 +460,7 @@ def test_nothing_of_peers_is_there_unless_it_is_wanted(tmp_path: Path) -> None:
         assert served.client.post("/peer/v1/you/search").status_code == 404
         assert served.get("/peer/v1/card").status_code == 404
         assert served.get("/files/").status_code == 404
-    assert Search() == Search()
+    assert SearchSettings() == SearchSettings()
 
 
 def test_results_of_slow_peers_are_added_below(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.config import Files
+from larm.config import FilesSettings
 from larm.index.reader import IndexReader
 from larm.kit.disk.files import is_there
 from larm.model.file_url import file_url
@@ -77,7 +77,7 @@ def test_a_share_that_can_not_be_indexed_is_said_and_keeps_no_other_from_it(
     for name in ("good", "bad"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.txt").write_text("eels")
-    shares = Shares([tmp_path / "bad", tmp_path / "good"], tmp_path / "state", Files())
+    shares = Shares([tmp_path / "bad", tmp_path / "good"], tmp_path / "state", FilesSettings())
     bad, good = shares.named
     bad.directory.parent.mkdir(parents=True)
     bad.directory.write_text("a file is in the way")

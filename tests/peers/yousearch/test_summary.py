@@ -6,7 +6,7 @@ import zlib
 import msgspec
 import pytest
 
-from larm.config import Peers
+from larm.config import PeersSettings
 from larm.peers.yousearch.summaries import BitTable
 from larm.peers.yousearch.summary import (
     Parameters,
@@ -31,8 +31,8 @@ def test_sizes_are_those_of_the_formula() -> None:
     assert of_one == 8 * 24 * 1_024
     for megabits, peers in ((44.736, 286_310), (1.54, 9_856)):
         assert int(megabits * 2**20 * Tunables().period * 10 / of_one) == peers
-    assert Tunables().cache == Peers().cache == 300
-    assert Tunables().period == Peers().period
+    assert Tunables().cache == PeersSettings().cache == 300
+    assert Tunables().period == PeersSettings().period
 
 
 @pytest.mark.parametrize(

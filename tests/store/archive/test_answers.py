@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from larm.config import Fetch
+from larm.config import FetchSettings
 from larm.kit.units import ByteSize
 from larm.model.outcome import Fetched, Moved, Refused
 from larm.store.archive.answers import Answer, outcome_of, wall_of
 from larm.store.archive.scanning import Record
 
-FETCH = Fetch(page_size=ByteSize(1_000))
+FETCH = FetchSettings(page_size=ByteSize(1_000))
 
 
 def answer(block: bytes, **headers: str) -> Answer:

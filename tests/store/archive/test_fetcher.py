@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.config import Fetch
+from larm.config import FetchSettings
 from larm.kit.clock import SystemClock
 from larm.model.outcome import Failed
 from larm.store.archive.catalogue import Catalogue
@@ -17,7 +17,7 @@ from larm.testing.fakes import lease, url
 @pytest.fixture
 def fetcher(tmp_path: Path) -> ArchiveFetcher:
     catalogue = Catalogue(tmp_path, url, lambda _name, _n: None, lambda _line: None, lambda _note: None)
-    return ArchiveFetcher(Fetch(), catalogue, SystemClock())
+    return ArchiveFetcher(FetchSettings(), catalogue, SystemClock())
 
 
 def test_it_waits_as_long_as_it_is_told(fetcher: ArchiveFetcher) -> None:

@@ -33,7 +33,7 @@ PAGE = "http://a.org/"
 def storage_in(directory: Path, counters: Counters | None = None, **given: Any) -> WarcStorage:
     given.setdefault("size", ByteSize(1_000_000))
     (directory / "queues").mkdir(exist_ok=True)
-    settings = config.WarcStorage(**given)
+    settings = config.WarcSettings(**given)
     about = [("software", "larm/test"), ("robots", "obey")]
     return WarcStorage(directory, directory / "queues", settings, FakeClock(), about, (counters or Counters()).add)
 
