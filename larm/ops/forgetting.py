@@ -147,6 +147,7 @@ def take_out(settings: Config, directory: Path, items: Sequence[Forgotten]) -> F
         header = _amended(state, _told_gone(settings, directory, header, gone), part)
         state, header = unseen(state, header, [url.fingerprint for url, _ in _rows(directory, gone)])
         header = without_rows(header, directory / QUEUES / PAGES, gone, unwanted)
+        header = _amended(state, header, part)  # from `erase` on, no table can go back to the generation before
         state.store.transaction({}, state.store.keys(ROW))
         found.left, found.waits = erase(directory), not header.finished
         _amended(state, header, ForgottenPart(every))

@@ -314,10 +314,31 @@ def test_it_can_be_killed_at_any_moment(web: SyntheticWeb, tmp_path: Path, start
         } | {path.relative_to(directory).as_posix() for path in directory.glob("index/*.store")}, "the page that leads there"
         if not died:
             break
-    assert (at, pending) == (16, 13)
+    assert (at, pending) == (17, 14)
     web.log.clear()
     assert crawl(directory, start) == "finished"
     assert "a.localhost/private/1" not in asked(web)
+
+
+def test_pages_found_on_forgotten_ones_stay_known_when_it_is_ended_after_the_last_erasure(
+    web: SyntheticWeb, tmp_path: Path, start: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = web.host("a.localhost")
+    site.page("/private/1", text=SECRET, links=["/found"])
+    site.page("/found", text="linked from there alone")
+    crawl(tmp_path, start)
+
+    def ended(directory: Path) -> list[Path]:
+        erasing.erase(directory)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(forgetting, "erase", ended)
+        with pytest.raises(KeyboardInterrupt):
+            forget(tmp_path, start, f"{start}private/*")
+    forget(tmp_path, start)
+    known = {row.access for _, row in page_rows(tmp_path / "cachingqueue" / "pages.db")}
+    assert known == {start, f"{start}public", f"{start}found", web.url("b.localhost")}
 
 
 def test_it_is_said_asked_and_undone(web: SyntheticWeb, tmp_path: Path, start: str, capsys: pytest.CaptureFixture[str]) -> None:
