@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larm.errors import StorageError
+from larm.kit.disk.database import Database, Values
 from larm.kit.disk.table import TAIL, Table, TableRow
 
 A = TableRow(1, 1, b"a", (10, 11), generation=1)
@@ -109,6 +110,22 @@ def test_the_last_generation_can_be_undone(
     assert content(table) == expected
     table.put([A])  # and goes on
     table.commit()
+    table.close()
+
+
+def test_all_rows_return_when_the_generation_that_removed_them_is_undone(tmp_path: Path) -> None:
+    table = opened(tmp_path, tail=4)
+    for key in range(9):
+        table.put([TableRow(key, key % 2, b"old", (20 + key % 3,))])
+        table.commit()
+    before = content(table)
+    table.put([TableRow(9, 9, b"new"), TableRow(1, 1, b"changed")])
+    table.clear()
+    assert (len(table), table.find(range(40)), table.children(1)) == (0, [], [])
+    assert table.commit() == 10
+    table.close()
+    table = opened(tmp_path, 9, tail=4)
+    assert content(table) == before
     table.close()
 
 
@@ -292,6 +309,36 @@ def test_a_generation_that_fails_halfway_leaves_nothing(tmp_path: Path) -> None:
         assert (len(table), table.generation) == (0, 0)
         table.write(1, rows((1, b"one")))
         assert len(table) == 1
+
+
+def test_a_generation_leaves_nothing_when_any_statement_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second write makes runs of the tail; each of its statements fails once."""
+    real, statements, failing = Database.write, 0, -1
+
+    def write(self: Database, statement: str, values: Values = ()) -> int:
+        nonlocal statements
+        statements += 1
+        if statements == failing:
+            raise StorageError("the disk is full")
+        return real(self, statement, values)
+
+    monkeypatch.setattr(Database, "write", write)
+    old, new = rows(*((key, b"old") for key in range(8))), rows(*((key, b"new") for key in range(4, 12)))
+    for at in range(1, 100):
+        with closing(Table(tmp_path / f"{at}.db", tail=8)) as table:
+            table.open_at(0)
+            table.write(1, old)
+            statements, failing = 0, at
+            try:
+                table.write(2, new, [0])
+                break
+            except StorageError:
+                failing = -1
+            assert ([row.data for row in table.after(-1, 99)], table.generation) == ([b"old"] * 8, 1)
+            table.write(2, new, [0])
+            assert [row.key for row in table.after(-1, 99) if row.data == b"new"] == list(range(4, 12))
+            assert (len(table), table.generation) == (11, 2)
+    assert at > 20
 
 
 def test_children_are_listed_and_removed(tmp_path: Path) -> None:
