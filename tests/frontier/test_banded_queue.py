@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from larm.frontier.banded_queue import BandedQueue
-from larm.frontier.places import Ring
+from larm.frontier.places import Places
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.caching_queue import CachingQueue, QueueState
 from larm.model.message import URLMessage, decode_messages, encode_messages
@@ -130,34 +130,34 @@ def test_nothing_is_lost_whatever_happens(shared_store: BlockStore, steps: list[
 
 
 def test_hosts_of_lower_bands_come_first() -> None:
-    ring = Ring({})
+    places = Places()
     for key, band in (("a", 2), ("b", 1), ("c", 2), ("d", 1)):
-        ring.put(key, band)
-    assert ring.first(3) == ["b", "d", "a"]
-    ring.put("c", 0)  # it got something better
-    ring.put("b", 3)  # stays where it is
-    assert (len(ring), [ring.take() for _ in range(4)]) == (4, ["c", "b", "d", "a"])
-    assert not ring
+        places.ready(key, band)
+    assert places.first(3) == ["b", "d", "a"]
+    places.ready("c", 0)  # it got something better
+    places.ready("b", 3)  # stays where it is
+    assert (places.in_ring, [places.take() for _ in range(4)]) == (4, ["c", "b", "d", "a"])
+    assert not places.in_ring
     with pytest.raises(LookupError):
-        ring.take()
+        places.take()
 
 
-def turns(ring: Ring, hosts: dict[str, int], number: int) -> Counter[str]:
+def turns(places: Places, hosts: dict[str, int], number: int) -> Counter[str]:
     """Who has how many, where each goes back to its band after its turn."""
     for key, band in hosts.items():
-        ring.put(key, band)
+        places.ready(key, band)
     found = Counter[str]()
     for _ in range(number):
-        key = ring.take()
+        key = places.take()
         found[key] += 1
-        ring.put(key, hosts[key])
+        places.ready(key, hosts[key])
     return found
 
 
 def test_bands_take_turns() -> None:
     """However many hosts stand in one: so a domain of many hosts gets no more than all that are as large."""
     hosts = {f"of a large domain {number}": 3 for number in range(97)} | {"a": 0, "b": 0, "c": 1}
-    found = turns(Ring({}, fair=True), hosts, 3000)
+    found = turns(Places(fair=True), hosts, 3000)
     assert sum(found[key] for key in hosts if hosts[key] == 3) == pytest.approx(1000, abs=2)
     assert found["c"] == pytest.approx(30, abs=2), "as often as in one ring of a hundred"
     assert [found["a"], found["b"]] == pytest.approx([985, 985], abs=2), "the rest"
@@ -166,14 +166,14 @@ def test_bands_take_turns() -> None:
 @pytest.mark.parametrize("number", [100, 1_000, 20_000])
 def test_a_large_host_has_no_more_turns_than_in_one_ring(number: int) -> None:
     hosts = {f"small {each}": 0 for each in range(1_000)} | {"larger": 1, "large": 3, "largest": 4}
-    alike = turns(Ring({}), dict.fromkeys(hosts, 0), number)
-    found = turns(Ring({}, fair=True), hosts, number)
+    alike = turns(Places(), dict.fromkeys(hosts, 0), number)
+    found = turns(Places(fair=True), hosts, number)
     assert all(found[key] <= alike[key] + (number > 1_000) for key in ("larger", "large", "largest"))
     assert found["largest"] >= alike["largest"] - 1, "nor has it fewer"
 
 
 def test_a_band_that_was_empty_is_not_overdue_for_it() -> None:
-    ring = Ring({}, fair=True)
-    turns(ring, {f"small {each}": 0 for each in range(50)}, 500)
-    ring.put("large", 4)
-    assert [ring.take() for _ in range(20)].count("large") == 0
+    places = Places(fair=True)
+    turns(places, {f"small {each}": 0 for each in range(50)}, 500)
+    places.ready("large", 4)
+    assert [places.take() for _ in range(20)].count("large") == 0

@@ -122,11 +122,11 @@ def test_what_fills_it_is_never_found(pages: list[Page], local: Local) -> None:
 _KILLED = """
 import sys
 from pathlib import Path
-from larm.config import Search
+from larm.config import SearchSettings
 from larm.peers.yacy.local import local_search
 from larm.peers.yacy.page import Page
 from larm.peers.yacy.averages import Averages
-with local_search(Search(), Path(sys.argv[1]))([Page(url="http://h.example/", text="belta")], Averages()):
+with local_search(SearchSettings(), Path(sys.argv[1]))([Page(url="http://h.example/", text="belta")], Averages()):
     print("searching", flush=True)
     sys.stdin.read()
 """
