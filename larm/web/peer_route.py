@@ -13,10 +13,11 @@ from urllib.parse import quote
 import anyio
 import msgspec
 from anyio import to_thread
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from larm.fetch.file_types import type_of
 from larm.peers.call_backs import CallBacks
@@ -163,7 +164,7 @@ def _listing(request: Request, title: str, entries: list[tuple[str, str]]) -> Re
 
 
 class _SharedFile(FileResponse):
-    """Sends a file that is open, whatever has its name by now; all of it, or the ranges that are asked for."""
+    """Sends a file that is open, whatever has its name by now: all that it had when it was opened, or ranges of that."""
 
     def __init__(self, file: BinaryIO, status: os.stat_result, name: str) -> None:
         mime = type_of(name.rpartition("/")[2], os.pread(file.fileno(), 2_048, 0))
@@ -174,5 +175,17 @@ class _SharedFile(FileResponse):
         self._file = file
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        left = 0
+
+        async def send_within(message: Message) -> None:
+            """Leave out what was written to the file meanwhile: a server refuses more than the length that was said."""
+            nonlocal left
+            if message["type"] == "http.response.start":
+                left = int(Headers(raw=message["headers"])["content-length"])
+            else:
+                message["body"] = message["body"][:left]
+                left -= len(message["body"])
+            await send(message)
+
         with self._file:  # closed also where somebody hangs up
-            await super().__call__(scope, receive, send)
+            await super().__call__(scope, receive, send_within)

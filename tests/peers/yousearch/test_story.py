@@ -210,6 +210,12 @@ def test_what_is_shared_is_found_opened_and_forgotten(tmp_path: Path) -> None:
         assert 'scope="row">127.0.0.' in page, "who asked"
         assert owner.client.post("/peers/share", data={"name": "docs", "shared": "0"}).status_code == 403, "only with the token"
         (docs / "large.bin").write_bytes(bytes(20_000_000))
+        with owner.client.stream("GET", "/files/docs/large.bin") as growing:
+            pieces = growing.iter_raw()
+            size = len(next(pieces))
+            with (docs / "large.bin").open("ab") as file:
+                file.write(b"more")
+            assert size + sum(map(len, pieces)) == 20_000_000, "what it had when it was opened"
         gc.disable()
         try:
             for _ in range(20):
