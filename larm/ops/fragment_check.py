@@ -36,7 +36,7 @@ class FragmentCheck:
         self._normalizer = normalizer
         self._effort = effort
         self._folder = tempfile.TemporaryDirectory(prefix="larm-links-")
-        self._places = Table(Path(self._folder.name) / "places.db")
+        self._places = Table.of_checkpoint(Path(self._folder.name) / "places.db", None)
         self._links = (Path(self._folder.name) / "links").open("w+b")
         # only the calling thread
         self._batch: list[TableRow] = []

@@ -66,6 +66,7 @@ class Catalogue:
         self._lock = threading.Lock()
         # only the main thread, before the river flows
         self._fresh: dict[int, Capture] = {}
+        self._table.open_at(self._table.generation)  # only this process writes it
         self._empty = not self._table.generation  # then nothing need be looked for in it
         self._lost = {"damaged": 0, "left out": 0}  # records
 
