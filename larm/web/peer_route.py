@@ -6,6 +6,7 @@ There are such routes only where ``larm serve`` was told to be a peer or a regis
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import quote
@@ -47,6 +48,8 @@ _SEALED: Mapping[str, str] = {
     ),
     "cross-origin-resource-policy": "cross-origin",  # a sealed page is nobody's, and wants its own pictures
 }
+_RANGES = re.compile(rb"\s*bytes\s*=[\d\s,-]+", re.IGNORECASE)
+"""Of a Range header. Others are ignored, as units that a server does not know have to be (RFC 9110 14.2)."""
 _SHOWN = frozenset(("text/html", "text/plain", "image/png", "image/jpeg", "image/gif", "image/webp", "text/css"))
 """What a browser shows; all else is saved."""
 
@@ -187,5 +190,6 @@ class _SharedFile(FileResponse):
                 left -= len(message["body"])
             await send(message)
 
+        headers = [each for each in scope["headers"] if each[0] != b"range" or _RANGES.fullmatch(each[1])]
         with self._file:  # closed also where somebody hangs up
-            await super().__call__(scope, receive, send_within)
+            await super().__call__(dict(scope, headers=headers), receive, send_within)

@@ -161,7 +161,8 @@ class Table:
 
     def get_many(self, keys: Iterable[int]) -> dict[int, TableRow]:
         """Return the rows that exist."""
-        return {row.key: row for row in self._select(_KEYS, keys=json.dumps(list(keys)))}
+        asked = json.dumps(list(keys))
+        return {} if asked == "[]" else {row.key: row for row in self._select(_KEYS, keys=asked)}
 
     def after(self, key: int, limit: int) -> list[TableRow]:
         """Return the next ``limit`` rows by key; begin with -1."""

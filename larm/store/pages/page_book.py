@@ -80,7 +80,8 @@ class PageBook:
             row = None if visit.document is not None and not visit.revisited else self._find(key)
             if visit.document is not None:
                 self._puts[key] = _row(visit, url, now, row)
-                self._hear(visit.document.lastmods or {}, (url.host, urlsplit(visit.referrer).netloc))
+                if visit.document.lastmods:
+                    self._hear(visit.document.lastmods, (url.host, urlsplit(visit.referrer).netloc))
                 continue
             if row is None or (row.left and not visit.gone):  # links to it are no news any more: only a revisit finds it
                 self._puts[key] = _row(visit, url, now, None)

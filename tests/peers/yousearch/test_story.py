@@ -196,6 +196,8 @@ def test_what_is_shared_is_found_opened_and_forgotten(tmp_path: Path) -> None:
         assert (part.status_code, part.text, part.headers["content-range"]) == (206, "eels", "bytes 0-3/16")
         beyond = owner.client.get("/files/docs/sub/x%20y.txt", headers={"range": "bytes=16-"})
         assert (beyond.status_code, beyond.headers["content-range"]) == (416, "bytes */16")
+        for ignored in ("lines=0-3", "bytes=all"):
+            assert owner.client.get("/files/docs/sub/x%20y.txt", headers={"range": ignored}).status_code == 200
 
         before = len(os.listdir("/proc/self/fd"))
         for _ in range(20):
