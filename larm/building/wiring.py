@@ -268,4 +268,5 @@ def _follow_changes(steering: Steering, frontier: Frontier, lander: Lander, allo
             allowance.change(now.crawl.max_pages)
 
     steering.limits.tell = tell
-    tell(steering.limits.now)  # as the last run was told to
+    if steering.limits.changes:  # of the last run, which was killed
+        tell(steering.limits.now)

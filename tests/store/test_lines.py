@@ -33,9 +33,9 @@ def test_none_of_them_wants_answers() -> None:
 
 def test_a_commit_of_each_by_its_name() -> None:
     lines = StorageLines([StorageLine(ListStorage(), 1_000, None), StorageLine(Exchanges("exchanges"), 1_000, None)])
-    assert [(name, ticket.done()) for name, ticket in lines.request_commits(last=True).items()] == [
+    assert [(name, ticket.done) for name, ticket in lines.request_commits(last=True).items()] == [
         ("list", False),
         ("exchanges", False),
     ]
     lines.close()
-    assert all(ticket.done() for ticket in lines.request_commits(last=True).values()), "who is closed commits nothing"
+    assert all(ticket.done for ticket in lines.request_commits(last=True).values()), "who is closed commits nothing"

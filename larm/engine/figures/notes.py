@@ -7,7 +7,6 @@ joined by what follows the colon. A part in brackets is left out where one of it
 """
 
 import re
-import string
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -136,7 +135,7 @@ SENTENCES: Final[Mapping[str, str]] = {
 _NAMED = 3
 """Names that a sentence has of a list."""
 _PART = re.compile(r"\[([^][]*)\]")
-_VALUE = re.compile(r"\{(\w+)")
+_VALUE = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
 
 
 class Note(msgspec.Struct, frozen=True):
@@ -155,10 +154,10 @@ def note(key: str, **numbers: Any) -> Note:
     """Return the note with this key."""
 
     def part(found: re.Match[str]) -> str:
-        return found[1] if all(numbers.get(name) for name in _VALUE.findall(found[1])) else ""
+        return found[1] if all(numbers.get(name) for name, _ in _VALUE.findall(found[1])) else ""
 
-    sentence = _PART.sub(part, SENTENCES[key])
-    return Note(key, numbers, _WORDS.vformat(re.sub(r"(?<=: )[,;] ", "", sentence), (), numbers))
+    sentence = re.sub(r"(?<=: )[,;] ", "", _PART.sub(part, SENTENCES[key]))
+    return Note(key, numbers, _VALUE.sub(lambda found: _words(numbers[found[1]], found[2] or ""), sentence))
 
 
 def plain(text: str) -> Note:
@@ -166,20 +165,18 @@ def plain(text: str) -> Note:
     return Note("", {}, text)
 
 
-class _Words(string.Formatter):
-    """Numbers as sentences have them."""
-
-    def format_field(self, value: Any, form: str) -> str:
-        one, either, many = form.partition("|")
-        if form in _FORMS:
-            return _FORMS[form](value)
-        if isinstance(value, bool):
-            return one if value else many
-        if either:
-            return one if value == 1 else many
-        if isinstance(value, int):
-            return counted(value, form) if form else f"{value:,}"
-        return (form or ", ").join(map(str, value)) if isinstance(value, list) else str(value)
+def _words(value: Any, form: str) -> str:
+    """Return a number as a sentence has it."""
+    one, either, many = form.partition("|")
+    if form in _FORMS:
+        return _FORMS[form](value)
+    if isinstance(value, bool):
+        return one if value else many
+    if either:
+        return one if value == 1 else many
+    if isinstance(value, int):
+        return counted(value, form) if form else f"{value:,}"
+    return (form or ", ").join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _named(names: list[str]) -> str:
@@ -188,4 +185,3 @@ def _named(names: list[str]) -> str:
 
 
 _FORMS: Mapping[str, Callable[[Any], str]] = {"duration": duration, "minute": minute, "size": size, "named": _named, "d": str}
-_WORDS = _Words()
