@@ -48,7 +48,7 @@ def check(*, named: Path | None, file: Path | None, overrides: tuple[str, ...], 
     if state:
         from larm.ops.state_check import check_state
 
-        found = check_state(directory)
+        found = check_state(directory, click.echo)
         click.echo(f"the state is whole: {counted(found.files, 'file')}, {found.size / 1e6:,.1f} MB read")
 
 
