@@ -134,6 +134,9 @@ class Storage(Protocol):
     One that has a method ``checkpoint`` beside `commit` is asked by it at all checkpoints but the last of a run: what was
     stored is to be durable then, it need not be visible yet.
 
+    One that has a method ``checkpoint_rows`` is asked by it after each commit for rows of the block store, by key: they are
+    written in one transaction with the position that the commit returned.
+
     One whose attribute ``lasting`` is false keeps nothing, so no checkpoint knows it, and it may come and go between runs."""
 
     name: str

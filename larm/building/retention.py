@@ -10,7 +10,7 @@ from larm.config import Config, Keep
 from larm.crawldir.state import LOGS, PAGES, QUEUES, State
 from larm.kit.disk.files import is_there
 from larm.seams import Clock
-from larm.store.log import LogStorage
+from larm.store.log import LogStorage, sums_of_logs
 from larm.store.pages.page_rows import page_rows
 
 
@@ -32,7 +32,7 @@ def with_retention(settings: Config, directory: Path, state: State, clock: Clock
     def save(noted: Mapping[str, Any]) -> None:
         nonlocal header
         header = msgspec.structs.replace(header, storages=header.storages | {LogStorage.name: dict(noted)})
-        state.file.amend(header, state.fresh, {})
+        state.file.amend(header, state.fresh, {}, sums_of_logs(directory / LOGS, noted))
 
     found = retain(directory / LOGS, position, log, gone, int(clock.wall() // DAY), save=save)
     state = msgspec.structs.replace(state, header=header)

@@ -150,7 +150,8 @@ class Checkpointer:
             clock_moved=self._book.clock_moved,
             parts=self._states,
         )
-        size = self._file.write(header, hosts, fresh, retired, mail, standing)
+        rows = {key: row for ticket in tickets.values() for key, row in ticket.rows.items()}
+        size = self._file.write(header, hosts, fresh, retired, mail, standing, rows)
         self._lost = False
         if not self.done:
             self._begun()

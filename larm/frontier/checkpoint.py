@@ -19,6 +19,7 @@ from larm.frontier.mail import NO_MAIL, MailCut
 from larm.frontier.queue_row import QueueRow
 from larm.frontier.resumption import Standing, decode_standing
 from larm.kit.disk.block_store import BlockStore
+from larm.kit.disk.range_sums import PREFIX
 
 _HEADER, _FRESH, _STANDING = "crawl", "seen-delta", "standing"
 
@@ -88,8 +89,11 @@ class CheckpointFile:
         retired: Iterable[str],
         mail: MailCut = NO_MAIL,
         standing: Standing | None = None,
+        storage_rows: Mapping[str, bytes] = {},
     ) -> int:
         """Replace the last checkpoint and delete the blocks that only it needed; returns its size in bytes.
+
+        ``storage_rows``: what belongs to the positions of the storages.
 
         Raises StorageError, and the last one stays.
         """
@@ -100,17 +104,23 @@ class CheckpointFile:
             fixed = [(_HEADER, msgspec.msgpack.encode(header)), (_FRESH, fresh)]
             if standing is not None:
                 fixed.append((_STANDING, standing.encode(header.epoch)))
-            for key, row in chain(fixed, ((ROW + cut.key, cut.encode()) for cut in hosts)):
+            for key, row in chain(fixed, storage_rows.items(), ((ROW + cut.key, cut.encode()) for cut in hosts)):
                 size += len(row)
                 yield key, row
 
         self.store.transaction(rows(), chain((_STANDING,), retired), mail.write)
         return size
 
-    def amend(self, header: Header, fresh: bytes, rows: Mapping[str, bytes]) -> None:
-        """The last checkpoint with another header, and other rows of hosts; when no crawl is running. Raises StorageError."""
+    def amend(self, header: Header, fresh: bytes, rows: Mapping[str, bytes], sums: Mapping[str, bytes] | None = None) -> None:
+        """The last checkpoint with another header, and other rows of hosts; when no crawl is running. Raises StorageError.
+
+        ``sums``: those of all files that have any (`larm.store.log.sums_of_logs`), in the place of the ones before.
+        """
         fixed = {_HEADER: msgspec.msgpack.encode(header), _FRESH: fresh}
-        self.store.transaction(fixed | dict(rows), [_STANDING] if rows else [])
+        deletes = [_STANDING] if rows else []
+        if sums is not None:
+            deletes += self.store.keys(PREFIX)
+        self.store.transaction(fixed | dict(rows) | dict(sums or {}), deletes)
 
     def read(self) -> tuple[Header, bytes] | None:
         """Header and fingerprints of the last checkpoint; None if there is none. Raises StorageError for a state that

@@ -62,7 +62,7 @@ from larm.ops.erasing import erase, unseen, without_rows
 from larm.seams import Storage
 from larm.store.archive.names import FOLDER as WARC
 from larm.store.archive.names import PAYLOADS
-from larm.store.log import LINKS_LOG, STORE_LOG
+from larm.store.log import LINKS_LOG, STORE_LOG, sums_of_logs
 from larm.store.pages.page_rows import page_rows
 from larm.store.purge import moved_days, purge_logs
 
@@ -141,9 +141,10 @@ def take_out(settings: Config, directory: Path, items: Sequence[Forgotten]) -> F
             header = _without(header, found.pages)
             days = header.storages.get("log", {}).get("days", ())
             part = ForgottenPart(every, pending=True, days=moved_days(directory / LOGS, days, unwanted, hint))
-            header = _amended(state, header, part)
+            header = _amended(state, header, part, {})  # files without checksums, while they are purged
         _purge(directory, header, unwanted, hint, found)
-        header = _amended(state, _measured(header, directory, part), part)
+        header = _measured(header, directory, part)
+        header = _amended(state, header, part, sums_of_logs(directory / LOGS, header.storages.get("log")))
         header = _amended(state, _told_gone(settings, directory, header, gone), part)
         state, header = unseen(state, header, [url.fingerprint for url, _ in _rows(directory, gone)])
         header = without_rows(header, directory / QUEUES / PAGES, gone, unwanted)
@@ -195,9 +196,9 @@ def _opened(directory: Path, undo: Undo) -> tuple[State, Header]:
     return state, header
 
 
-def _amended(state: State, header: Header, part: ForgottenPart) -> Header:
+def _amended(state: State, header: Header, part: ForgottenPart, sums: Mapping[str, bytes] | None = None) -> Header:
     header = msgspec.structs.replace(header, parts=header.parts | {PART: msgspec.to_builtins(part)})
-    state.file.amend(header, state.fresh, {})
+    state.file.amend(header, state.fresh, {}, sums)
     return header
 
 

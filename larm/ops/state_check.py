@@ -4,10 +4,10 @@ Main thread, in a directory that no crawl uses. It changes nothing, and reads al
 `check_state` finds damage the seal goes (`larm.crawldir.sealing`), so that the next run reads these files too.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -18,10 +18,12 @@ from larm.crawldir.state import (
     ANCHORS,
     GRAPH,
     INDEX,
+    LOGS,
     PAGES,
     QUEUES,
     VISITED,
     check_folders,
+    forgotten_of,
     refuse_without_crawl,
 )
 from larm.errors import StorageError
@@ -33,8 +35,9 @@ from larm.index.integrity import META, check_files
 from larm.kit.disk.block_store import DATABASE, BlockStore
 from larm.kit.disk.database import check_database
 from larm.kit.disk.lock import DirectoryLock
+from larm.kit.disk.range_sums import read_sums
 from larm.kit.disk.seen_set import DiskSeenSet
-from larm.store.log import check_lengths
+from larm.store.log import check_lengths, damaged_logs
 from larm.store.pending import read_pending
 
 _Check = Callable[[], Iterable["Damage"] | None]
@@ -92,9 +95,12 @@ def find_damage(directory: Path) -> Iterator[Damage]:
     for part, name in (("pages", PAGES), ("aliases", ALIASES)):
         yield from _noted(part, queues / name, lambda path=queues / name: check_database(path))  # type: ignore[misc]
     storages = headers[0].storages if headers else {}
+    if headers and forgotten_of(headers[0]).pending:  # the lengths of these are noted when 'larm forget' has completed
+        storages = {name: position for name, position in storages.items() if name not in ("log", "graph", "warc")}
     index, journal = storages.get("index", {}), storages.get("graph", {}).get("journal", 0)
     if "log" in storages:
-        yield from _noted("log", directory / "logs", lambda: check_lengths(directory, storages["log"]))
+        yield from _noted("log", directory / LOGS, lambda: check_lengths(directory, storages["log"]))
+        yield from _noted("log", directory / LOGS, lambda: _logs(directory, storages["log"]))
     if generation := index.get("generation"):
         yield from _noted("index", directory / INDEX, lambda: check_files(directory / INDEX))
         yield from _noted("index", queues, lambda: _pending(queues, generation, index.get("pending", 0)))
@@ -128,6 +134,13 @@ def _frontier(directory: Path) -> Header:
             raise StorageError(f"{store}: no checkpoint in it: the first one was not written")
     check_folders(found[0], directory)
     return found[0]
+
+
+def _logs(directory: Path, noted: Mapping[str, Any]) -> Iterator[Damage]:
+    with closing(BlockStore(directory / QUEUES, read_only=True)) as store:
+        sums = read_sums(store)
+    for path, begin, end in damaged_logs(directory / LOGS, noted, sums):
+        yield Damage("log", path, "the checksum of these bytes is another", begin, end)
 
 
 def _visited(path: Path) -> None:

@@ -7,7 +7,7 @@ Made by wiring; everything else happens on its writer thread.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,11 +19,12 @@ from larm.config.section import Count, Positive
 from larm.errors import StorageError
 from larm.kit.disk.append_file import AppendFile
 from larm.kit.disk.disk_failure import disk_failures
-from larm.kit.disk.files import check_length, sync_directory
+from larm.kit.disk.files import check_length, is_there, sync_directory
+from larm.kit.disk.range_sums import RangeSum, Sums, damaged_ranges, sums_of
 from larm.model.document import Visit
 from larm.model.message import SITEMAP
 from larm.seams import Clock
-from larm.store.page_file import PageFiles, check_page_files
+from larm.store.page_file import PageFiles, check_page_files, damaged_bodies, page_file
 from larm.store.store_log import StoreEntry, format_entry, format_links
 
 STORE_LOG = "store.log"
@@ -117,6 +118,7 @@ class LogStorage:
         self._files: _Files | None = None
         self._days: list[Day] = []
         self._dead: tuple[tuple[int, int], ...] = ()
+        self._sums: Sums = {}
 
     def open(self, position: Mapping[str, Any] | None) -> None:
         """Cut all files back to ``position``, or remove them (None). Raises StorageError if one is shorter than noted."""
@@ -124,7 +126,7 @@ class LogStorage:
             self._logs.mkdir(parents=True, exist_ok=True)
         known = Position.read(position)
         put_in_place(self._logs, known)
-        self._files = _Files(self._logs, self._settings, known)
+        self._files = _Files(self._logs, self._settings, known, self._sums)
         self._days, self._dead = list(known.days), known.dead
 
     def store(self, visits: Sequence[Visit]) -> None:
@@ -161,6 +163,12 @@ class LogStorage:
         pages = files.pages
         return Position(files.store.length, files.links.length, pages.number, pages.length, full, self._dead, days).noted()
 
+    def checkpoint_rows(self) -> Sums:
+        """Return the checksums of what the last commit made durable (`larm.kit.disk.range_sums`)."""
+        rows = dict(self._sums)
+        self._sums.clear()
+        return rows
+
     def close(self) -> None:
         """Write what is left and close all files."""
         if self._files is not None:
@@ -172,19 +180,44 @@ class LogStorage:
         return self._files
 
 
+def covered_files(logs: Path, position: Position) -> Iterator[tuple[str, Path, int]]:
+    """Yield the files whose ranges have checksums: name, path and noted length. New logs may not be in their place yet."""
+    for name, length in ((STORE_LOG, position.store), (LINKS_LOG, position.links)):
+        new = logs / (name + NEW)
+        yield name, new if _is_meant(new, position, length) else logs / name, length
+    for number, length in enumerate((*position.full, position.offset), 1):
+        path = page_file(logs, number, packed=False)
+        if length and is_there(path):
+            yield path.name, path, length
+
+
+def sums_of_logs(logs: Path, noted: Mapping[str, Any] | None) -> Sums:
+    """Return the rows of all files that have any, read again; ``noted``: the position of the checkpoint that they go into."""
+    files = covered_files(logs, Position.read(noted))
+    return {key: row for name, path, length in files if length for key, row in sums_of(path, name, length).items()}
+
+
+def damaged_logs(logs: Path, noted: Mapping[str, Any], sums: Mapping[str, list[RangeSum]]) -> Iterator[tuple[Path, int, int]]:
+    """Yield where logs and page files are damaged: path, begin and end; ``sums``: of the checkpoint. Raises StorageError."""
+    position = Position.read(noted)
+    for name, path, length in covered_files(logs, position):
+        if is_there(path) and (ranges := [each for each in sums.get(name, ()) if each.end <= length]):
+            yield from ((path, each.begin, each.end) for each in damaged_ranges(path, ranges))
+    yield from damaged_bodies(logs, (*position.full, position.offset))
+
+
 def check_lengths(directory: Path, position: Mapping[str, Any]) -> None:
     """All files have what the checkpoint noted. Changes nothing. Raises StorageError for the first one that was cut."""
     logs, noted = directory / "logs", Position.read(position)
-    for name, length in ((STORE_LOG, noted.store), (LINKS_LOG, noted.links)):
-        new = logs / (name + NEW)
-        check_length(new if _is_meant(new, noted, length) else logs / name, length)
+    for _, path, length in covered_files(logs, noted):
+        check_length(path, length)
     check_page_files(logs, (*noted.full, noted.offset))
 
 
 class _Files:
     """The open files. Bodies and links are always written before the lines of store.log that speak of them."""
 
-    def __init__(self, logs: Path, settings: LogSettings, position: Position) -> None:
+    def __init__(self, logs: Path, settings: LogSettings, position: Position, sums: Sums) -> None:
         with ExitStack() as undo:
             self.pages = PageFiles(
                 logs,
@@ -192,12 +225,13 @@ class _Files:
                 position.full,
                 position.page_file,
                 position.offset,
+                sums,
                 packed=settings.compress,
             )
             undo.callback(self.pages.close)
-            self.links = AppendFile(logs / LINKS_LOG, position.links)
+            self.links = AppendFile(logs / LINKS_LOG, position.links, sums=sums)
             undo.callback(self.links.close)
-            self.store = AppendFile(logs / STORE_LOG, position.store, auto=False)
+            self.store = AppendFile(logs / STORE_LOG, position.store, auto=False, sums=sums)
             undo.callback(self.store.close)
             sync_directory(logs)
             undo.pop_all()

@@ -6,14 +6,15 @@ nor two frames. A crawl may have files of both kinds: the setting holds for new 
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from larm.errors import StorageError
 from larm.kit.disk.append_file import AppendFile
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import check_length, cut_back, sync_directory
-from larm.store.body_frames import BLOCK, pack
+from larm.kit.disk.range_sums import Sums
+from larm.store.body_frames import BLOCK, damaged_frames, pack
 
 _NAME = re.compile(r"pagefile_([1-9][0-9]*)\.pfl(\.zst)?")
 PLAIN = -1
@@ -31,6 +32,14 @@ def found_file(logs: Path, number: int, *, packed: bool = True) -> Path:
     return other if other.exists() else page_file(logs, number, packed=packed)
 
 
+def damaged_bodies(logs: Path, lengths: Sequence[int]) -> Iterator[tuple[Path, int, int]]:
+    """Yield where files of frames are damaged: path, begin and end. Plain ones have sums (`larm.kit.disk.range_sums`)."""
+    for number, length in enumerate(lengths, 1):
+        path = page_file(logs, number, packed=True)
+        if length and path.exists():
+            yield from ((path, *found) for found in damaged_frames(path, length))
+
+
 def check_page_files(logs: Path, lengths: Sequence[int]) -> None:
     """Files 1, 2 ... are at least as long as that. Raises StorageError."""
     for number, length in enumerate(lengths, 1):
@@ -44,10 +53,19 @@ class PageFiles:
 
     ``size``: a file is closed when it would exceed this many bytes; a larger body gets a file of its own.
     ``packed``: bodies go into frames, by one of which a file may exceed it. Methods raise StorageError.
+    ``sums``: gets the rows of what is written to plain files; frames have checksums.
     """
 
-    def __init__(
-        self, logs: Path, size: int, full: Sequence[int] = (), number: int = 1, length: int = 0, *, packed: bool = False
+    def __init__(  # noqa: PLR0917  where it is to go on
+        self,
+        logs: Path,
+        size: int,
+        full: Sequence[int] = (),
+        number: int = 1,
+        length: int = 0,
+        sums: Sums | None = None,
+        *,
+        packed: bool = False,
     ) -> None:
         unused = {x for x, noted in enumerate(full, 1) if not noted}
         _remove(logs, number if length else number - 1, unused, packed=packed)
@@ -58,11 +76,12 @@ class PageFiles:
         self._logs = logs
         self._size = size
         self._packed = packed
+        self._sums = None if packed else sums
         # only the writer thread
         self.full = list(full)
         """Bytes of each file before the last."""
         self.number = number
-        self._file = AppendFile(found_file(logs, number, packed=packed), length)
+        self._file = AppendFile(found_file(logs, number, packed=packed), length, sums=self._sums)
         self._block: list[bytes] = []
         self._held = 0  # bytes of the block
         if length and self._file.path != page_file(logs, number, packed=packed):
@@ -121,7 +140,7 @@ class PageFiles:
         self._file.close()
         self.full.append(self._file.length)
         self.number += 1
-        self._file = AppendFile(page_file(self._logs, self.number, packed=self._packed), 0)
+        self._file = AppendFile(page_file(self._logs, self.number, packed=self._packed), 0, sums=self._sums)
         sync_directory(self._logs)
 
 

@@ -47,6 +47,8 @@ class Ticket:
         self._settled = threading.Event()
         # written before self._settled is set, read after it
         self._position: Mapping[str, Any] = {}
+        self.rows: Mapping[str, bytes] = {}
+        """Rows of the block store that belong to the position."""
         self._failure: StorageError | None = None
 
     @property
@@ -117,6 +119,7 @@ class StorageLine:
         self.lasting: bool = getattr(storage, "lasting", True)
         """It has something on the disk, which checkpoints speak of."""
         self._storage = storage
+        self._checkpoint_rows: Callable[[], Mapping[str, bytes]] = getattr(storage, "checkpoint_rows", dict)
         self._checkpoint: Callable[[], Mapping[str, Any]] = getattr(storage, "checkpoint", storage.commit)
         self._limit = limit_bytes
         self._overflow = overflow
@@ -320,6 +323,7 @@ class StorageLine:
                 msgspec.msgpack.encode(dict(position))  # as a checkpoint does, which would not know whose it is
             except (TypeError, ValueError, OverflowError):
                 raise TypeError(f"commit returned {position!r:.100}, expected texts, bytes, numbers, lists of them") from None
+            ticket.rows = self._checkpoint_rows()
             ticket.settle(position)
         except BaseException as error:
             ticket.fail(self._named(error))

@@ -30,6 +30,7 @@ from larm.ops import erasing, forgetting
 from larm.ops.afterwards import explain_url
 from larm.ops.forgetting import meant, take_out
 from larm.ops.observers import build_crawl
+from larm.ops.state_check import find_damage
 from larm.store.index import IndexStorage
 from larm.store.pages.page_book import PageBook
 from larm.store.pages.page_row import encode_row, part_of
@@ -300,6 +301,7 @@ def test_it_can_be_killed_at_any_moment(web: SyntheticWeb, tmp_path: Path, start
         directory = tmp_path / str(at)
         shutil.copytree(whole, directory)
         died = killed(directory, start, at)
+        assert not list(find_damage(directory))
         if forgetting.forgotten_items(directory).pending:
             pending += 1
             with pytest.raises(UsageError, match=r"'larm forget' completes it"):
@@ -314,6 +316,7 @@ def test_it_can_be_killed_at_any_moment(web: SyntheticWeb, tmp_path: Path, start
         } | {path.relative_to(directory).as_posix() for path in directory.glob("index/*.store")}, "the page that leads there"
         if not died:
             break
+        assert not list(find_damage(directory))
     assert (at, pending) == (17, 14)
     web.log.clear()
     assert crawl(directory, start) == "finished"
