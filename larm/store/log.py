@@ -233,7 +233,6 @@ class _Files:
             undo.callback(self.links.close)
             self.store = AppendFile(logs / STORE_LOG, position.store, auto=False, sums=sums)
             undo.callback(self.store.close)
-            sync_directory(logs)
             undo.pop_all()
 
     def flush(self) -> None:

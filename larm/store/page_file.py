@@ -12,7 +12,7 @@ from pathlib import Path
 from larm.errors import StorageError
 from larm.kit.disk.append_file import AppendFile
 from larm.kit.disk.disk_failure import disk_failures
-from larm.kit.disk.files import check_length, cut_back, sync_directory
+from larm.kit.disk.files import check_length, cut_back
 from larm.kit.disk.range_sums import Sums
 from larm.store.body_frames import BLOCK, damaged_frames, pack
 
@@ -141,7 +141,6 @@ class PageFiles:
         self.full.append(self._file.length)
         self.number += 1
         self._file = AppendFile(page_file(self._logs, self.number, packed=self._packed), 0, sums=self._sums)
-        sync_directory(self._logs)
 
 
 def _remove(logs: Path, number: int, unused: Collection[int], *, packed: bool) -> None:

@@ -18,7 +18,7 @@ from larm.index.analysis import encodable
 from larm.index.page import Page
 from larm.kit.disk.append_file import AppendFile
 from larm.kit.disk.disk_failure import disk_failures
-from larm.kit.disk.files import check_length, sync_directory
+from larm.kit.disk.files import check_length
 from larm.store.body_frames import pack, read_frame, room_at
 
 Told = Page | str
@@ -78,7 +78,6 @@ class Pending:
             with disk_failures(self._folder):
                 self._folder.mkdir(exist_ok=True)
             self._file = AppendFile(_path(self._folder, self._generation), 0)
-            sync_directory(self._folder)
         if self._told:
             self._file.append(pack(_encode(self._told)))
             self._told = []

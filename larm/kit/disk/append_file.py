@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from larm.kit.disk.disk_failure import disk_failure, disk_failures
-from larm.kit.disk.files import cut_back
+from larm.kit.disk.files import cut_back, sync_directory
 from larm.kit.disk.range_sums import RANGE, RangeSum, Sums, note_sum
 
 _BUFFER = 1_000_000  # bytes kept back before a write: a system call for every 40 pages or so
@@ -30,6 +30,9 @@ class AppendFile:
     def __init__(self, path: Path, length: int, auto: bool = True, sums: Sums | None = None) -> None:
         cut_back(path, length)
         with disk_failures(path):
+            if not length:
+                path.touch()
+                sync_directory(path.parent)  # or a power cut takes the name of a file that was synced
             file = open(path, "ab", buffering=0)  # noqa: SIM115 - closed by close()
         # constant after construction
         self.path = path

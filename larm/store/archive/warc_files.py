@@ -109,7 +109,6 @@ class WarcFiles:
         self._name, self._noted = stem + self._end, 0
         self._warc = AppendFile(self._folder / (self._name + OPEN), 0)
         self._index = AppendFile(self._folder / (stem + ".cdxj" + OPEN), 0)
-        sync_directory(self._folder)
         self.append(self._begin(self._name))
 
     def _sync(self) -> None:
