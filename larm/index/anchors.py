@@ -27,6 +27,7 @@ from larm.index.integrity import META, check_files
 from larm.index.readable import as_the_others, openable
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failures
+from larm.kit.disk.files import sync_directory
 from larm.kit.disk.seal import NO_SEAL, Seal
 from larm.kit.threads.progress import Progress
 
@@ -98,9 +99,11 @@ def write_anchors(path: Path, pages: Pages, generation: int = 0, progress: Progr
             write_atomically(fresh / _OF, f"{generation}\n".encode())
         _fill(fresh, pages, progress or Progress(), total)
         as_the_others(fresh)
+        sync_directory(fresh)  # before it takes the place of the old one; tantivy syncs meta.json, but not its new name
         if path.exists():
             path.rename(old)
         fresh.rename(path)
+        sync_directory(path.parent)
         shutil.rmtree(old, ignore_errors=True)
 
 

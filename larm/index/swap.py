@@ -5,6 +5,7 @@ from pathlib import Path
 
 from larm.index.schema import index_exists
 from larm.kit.disk.disk_failure import disk_failures
+from larm.kit.disk.files import sync_directory
 
 INDEX, STAGE, OLD = "index", "index.new", "index.old"
 """Folders of a crawl's directory: the index, where the new one is made, and the old one while they are swapped."""
@@ -24,10 +25,11 @@ def put_back(directory: Path) -> None:
 
 
 def swap(directory: Path) -> None:
-    """The index of the stage becomes the index. Raises OSError."""
+    """The index of the stage becomes the index. Raises OSError, StorageError."""
     index, old = directory / INDEX, directory / OLD
     if index.exists():
         shutil.rmtree(old, ignore_errors=True)
         index.rename(old)
     (directory / STAGE / INDEX).rename(index)
+    sync_directory(directory)  # or a power cut takes files of the old one, which is the index again
     shutil.rmtree(old, ignore_errors=True)

@@ -30,6 +30,7 @@ from larm.index.scripts import composed_and_parted
 from larm.index.symbols import symbols
 from larm.index.terms import composed
 from larm.kit.disk.disk_failure import disk_failures
+from larm.kit.disk.files import sync_directory
 from larm.kit.disk.seal import NO_SEAL, Seal
 
 _LONGEST_KEY = 60_000  # tantivy leaves out terms of more than 65,530 bytes without a word
@@ -111,6 +112,7 @@ class IndexWriter:
             with self._failure:
                 self._open_writer().commit()  # no name for it here, which an error would keep alive, and with it tantivy's lock
             as_the_others(self._path)
+            sync_directory(self._path)  # tantivy syncs meta.json, but not its new name
             self._generation += 1
             self._changed = False
         return self._generation
