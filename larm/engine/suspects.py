@@ -60,9 +60,9 @@ class Suspects:
                 self._records[url] = _Record(points, cycle, lost=before.lost)
             self.killed = bool(self._recorder.left_over) and not crashed
             """The last process was killed while it read something: it may have been short of memory."""
-            if self._recorder.left_over:
-                write_atomically(self._file, msgspec.json.encode(self._records))
             self._trace = CrashTrace(trace)
+            if self._recorder.left_over or crashed:  # this syncs the folder, so that no power cut brings the old trace back
+                write_atomically(self._file, msgspec.json.encode(self._records))
         self._closed = False
         self._lock = threading.Lock()
         # guarded by self._lock
