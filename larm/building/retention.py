@@ -32,7 +32,7 @@ def with_retention(settings: Config, directory: Path, state: State, clock: Clock
     def save(noted: Mapping[str, Any]) -> None:
         nonlocal header
         header = msgspec.structs.replace(header, storages=header.storages | {LogStorage.name: dict(noted)})
-        state.file.amend(header, state.fresh, {}, sums_of_logs(directory / LOGS, noted))
+        state.file.amend(header, state.fresh, {}, sums_of_logs(directory / LOGS, noted), f"{LOGS}/")
 
     found = retain(directory / LOGS, position, log, gone, int(clock.wall() // DAY), save=save)
     state = msgspec.structs.replace(state, header=header)

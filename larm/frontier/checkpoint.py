@@ -111,15 +111,22 @@ class CheckpointFile:
         self.store.transaction(rows(), chain((_STANDING,), retired), mail.write)
         return size
 
-    def amend(self, header: Header, fresh: bytes, rows: Mapping[str, bytes], sums: Mapping[str, bytes] | None = None) -> None:
+    def amend(
+        self,
+        header: Header,
+        fresh: bytes,
+        rows: Mapping[str, bytes],
+        sums: Mapping[str, bytes] | None = None,
+        folder: str = "",
+    ) -> None:
         """The last checkpoint with another header, and other rows of hosts; when no crawl is running. Raises StorageError.
 
-        ``sums``: those of all files that have any (`larm.store.log.sums_of_logs`), in the place of the ones before.
+        ``sums``: of all files that have any (`larm.kit.disk.range_sums`), below ``folder`` or in all, in place of those before.
         """
         fixed = {_HEADER: msgspec.msgpack.encode(header), _FRESH: fresh}
         deletes = [_STANDING] if rows else []
         if sums is not None:
-            deletes += self.store.keys(PREFIX)
+            deletes += self.store.keys(f"{PREFIX}{folder}")
         self.store.transaction(fixed | dict(rows) | dict(sums or {}), deletes)
 
     def read(self) -> tuple[Header, bytes] | None:

@@ -6,7 +6,7 @@ error in the middle of a merge, or as a panic.
 
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -20,7 +20,7 @@ _CHUNK = 1 << 20
 FOOTER_END = (1337).to_bytes(4, "little")
 """The last bytes of each file of tantivy's."""
 _LONGEST_FOOTER = 1000
-_CRC = re.compile(rb'"crc":(\d+)\}$')
+_FOOTER = re.compile(rb'\{"version":\{"major":\d+,"minor":\d+,"patch":\d+,"index_format_version":\d+\},"crc":(\d+)\}')
 
 
 META = "meta.json"
@@ -54,14 +54,23 @@ class Meta(msgspec.Struct):
 
 def check_files(path: Path, seal: Seal = NO_SEAL) -> None:
     """Read all files of the index that count, but what is sealed: 1 GB a second. Raises StorageError, naming the file."""
-    for name in file_names(read_meta(path / META)):
-        if not (path / name).exists():
-            raise StorageError(
-                f"{path / META}: it speaks of {name}, which is not there: one of the two was damaged; put it back, or"
-                " start over with --fresh"
-            )
-        if not seal.holds(path / name):
-            _check(path / name)
+    for flaw in flaws_of(path, file_names(read_meta(path / META)), seal):
+        raise flaw
+
+
+def flaws_of(path: Path, names: Iterable[str], seal: Seal = NO_SEAL) -> Iterator[StorageError]:
+    """Yield an error for each of the files that is not whole."""
+    for name in names:
+        try:
+            if not (path / name).exists():
+                raise StorageError(
+                    f"{path / META}: it speaks of {name}, which is not there: one of the two was damaged; put it back, or"
+                    " start over with --fresh"
+                )
+            if not seal.holds(path / name):
+                _check(path / name)
+        except StorageError as error:
+            yield error
 
 
 def drop_unfinished(path: Path) -> None:
@@ -135,7 +144,7 @@ def read_footer(path: Path) -> bytes:
 
 def _check(path: Path) -> None:
     footer = read_footer(path)
-    crc = _CRC.search(footer)
+    crc = _FOOTER.fullmatch(footer)
     if crc is None:
         raise damaged(path)
     with disk_failures(path), path.open("rb") as file:

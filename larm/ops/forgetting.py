@@ -144,7 +144,7 @@ def take_out(settings: Config, directory: Path, items: Sequence[Forgotten]) -> F
             header = _amended(state, header, part, {})  # files without checksums, while they are purged
         _purge(directory, header, unwanted, hint, found)
         header = _measured(header, directory, part)
-        header = _amended(state, header, part, sums_of_logs(directory / LOGS, header.storages.get("log")))
+        header = _amended(state, header, part, _sums(directory, header))
         header = _amended(state, _told_gone(settings, directory, header, gone), part)
         state, header = unseen(state, header, [url.fingerprint for url, _ in _rows(directory, gone)])
         header = without_rows(header, directory / QUEUES / PAGES, gone, unwanted)
@@ -280,6 +280,15 @@ def _measured(header: Header, directory: Path, part: ForgottenPart) -> Header:
         graph["journal"] = _length(directory / GRAPH / JOURNAL)
     lengths = {name: _length(logs / f"{name}.log") for name in header.logs}
     return msgspec.structs.replace(header, storages=positions, logs=lengths)
+
+
+def _sums(directory: Path, header: Header) -> Mapping[str, bytes]:
+    sums = sums_of_logs(directory / LOGS, header.storages.get("log"))
+    if archive := header.storages.get("warc"):
+        from larm.store.archive.storage import sums_of_files  # for who has one
+
+        sums |= sums_of_files(directory / WARC, archive)
+    return sums
 
 
 def _length(path: Path) -> int:

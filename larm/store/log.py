@@ -18,9 +18,10 @@ from larm.config import Keep, LogSettings
 from larm.config.section import Count, Positive
 from larm.errors import StorageError
 from larm.kit.disk.append_file import AppendFile
+from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import check_length, is_there, sync_directory
-from larm.kit.disk.range_sums import RangeSum, Sums, damaged_ranges, sums_of
+from larm.kit.disk.range_sums import Sums, damaged_ranges, read_sums, sums_of, take_sums
 from larm.model.document import Visit
 from larm.model.message import SITEMAP
 from larm.seams import Clock
@@ -165,9 +166,7 @@ class LogStorage:
 
     def checkpoint_rows(self) -> Sums:
         """Return the checksums of what the last commit made durable (`larm.kit.disk.range_sums`)."""
-        rows = dict(self._sums)
-        self._sums.clear()
-        return rows
+        return take_sums(self._sums)
 
     def close(self) -> None:
         """Write what is left and close all files."""
@@ -194,14 +193,14 @@ def covered_files(logs: Path, position: Position) -> Iterator[tuple[str, Path, i
 def sums_of_logs(logs: Path, noted: Mapping[str, Any] | None) -> Sums:
     """Return the rows of all files that have any, read again; ``noted``: the position of the checkpoint that they go into."""
     files = covered_files(logs, Position.read(noted))
-    return {key: row for name, path, length in files if length for key, row in sums_of(path, name, length).items()}
+    return {key: row for name, path, length in files if length for key, row in sums_of(path, length, logs / name).items()}
 
 
-def damaged_logs(logs: Path, noted: Mapping[str, Any], sums: Mapping[str, list[RangeSum]]) -> Iterator[tuple[Path, int, int]]:
-    """Yield where logs and page files are damaged: path, begin and end; ``sums``: of the checkpoint. Raises StorageError."""
+def damaged_logs(logs: Path, noted: Mapping[str, Any], store: BlockStore) -> Iterator[tuple[Path, int, int]]:
+    """Yield where logs and page files are damaged: path, begin and end; ``store`` has the sums. Raises StorageError."""
     position = Position.read(noted)
     for name, path, length in covered_files(logs, position):
-        if is_there(path) and (ranges := [each for each in sums.get(name, ()) if each.end <= length]):
+        if is_there(path) and (ranges := [each for each in read_sums(store, logs / name) if each.end <= length]):
             yield from ((path, each.begin, each.end) for each in damaged_ranges(path, ranges))
     yield from damaged_bodies(logs, (*position.full, position.offset))
 

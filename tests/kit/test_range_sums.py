@@ -21,11 +21,11 @@ def store(tmp_path: Path) -> Iterator[BlockStore]:
         yield made
 
 
-def noted(store: BlockStore, sums: Sums) -> list[RangeSum]:
+def noted(store: BlockStore, sums: Sums, path: Path) -> list[RangeSum]:
     """The ranges of the file after another checkpoint."""
     store.transaction(sums)
     sums.clear()
-    return read_sums(store).get("file.log", [])
+    return read_sums(store, path)
 
 
 def test_range_grows_with_each_flush_until_it_is_long(tmp_path: Path, store: BlockStore) -> None:
@@ -35,7 +35,7 @@ def test_range_grows_with_each_flush_until_it_is_long(tmp_path: Path, store: Blo
         for _ in range(8):
             file.append(LINE * 1_000)
             file.sync()
-            ends.append([each.end for each in noted(store, sums)])
+            ends.append([each.end for each in noted(store, sums, tmp_path / "file.log")])
     size = len(LINE) * 1_000
     assert ends[:4] == [[size], [2 * size], [3 * size], [4 * size]]
     assert ends[-1] == [4 * size, 8 * size]
@@ -48,7 +48,7 @@ def test_ranges_of_one_flush_cover_all_pieces_and_none_is_long(tmp_path: Path, s
     with closing(AppendFile(tmp_path / "file.log", 0, auto=False, sums=sums)) as file:
         for piece in pieces:
             file.append(piece)
-    ranges = noted(store, sums)
+    ranges = noted(store, sums, tmp_path / "file.log")
     assert [each.begin for each in ranges] == [0, *(each.end for each in ranges[:-1])]
     assert ranges[-1].end == file.length == (tmp_path / "file.log").stat().st_size
     assert max(each.end - each.begin for each in ranges) < 2 * RANGE
@@ -61,14 +61,14 @@ def test_range_begins_where_a_start_goes_on(tmp_path: Path, store: BlockStore) -
         path = tmp_path / "file.log"
         with closing(AppendFile(path, path.stat().st_size if path.exists() else 0, sums=sums)) as file:
             file.append(LINE)
-        ranges = noted(store, sums)
+        ranges = noted(store, sums, tmp_path / "file.log")
     assert [each[:2] for each in ranges] == [(0, len(LINE)), (len(LINE), 2 * len(LINE))]
 
 
 def test_changed_byte_is_found_in_its_range_alone(tmp_path: Path, store: BlockStore) -> None:
     path = tmp_path / "file.log"
     path.write_bytes(LINE * 20_000)
-    ranges = noted(store, sums_of(path, "file.log", len(LINE) * 19_000 - 1))
+    ranges = noted(store, sums_of(path, len(LINE) * 19_000 - 1, path), path)
     assert ranges[-1].end == len(LINE) * 19_000 - 1
     data = bytearray(path.read_bytes())
     data[200_000] ^= 1

@@ -88,12 +88,12 @@ class AppendFile:
         begin, end, crc = self._range
         for piece in pieces:
             if end - begin >= RANGE:
-                note_sum(sums, self.path.name, RangeSum(begin, end, crc))
+                note_sum(sums, self.path, RangeSum(begin, end, crc))
                 begin, crc = end, 0
             crc = zlib.crc32(piece, crc)
             end += len(piece)
         self._range = RangeSum(begin, end, crc)
-        note_sum(sums, self.path.name, self._range)
+        note_sum(sums, self.path, self._range)
 
     def _write(self, pieces: Sequence[bytes]) -> None:
         written = os.writev(self._file.fileno(), pieces)

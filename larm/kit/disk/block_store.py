@@ -2,8 +2,8 @@
 
 diskcache makes the file and checks its settings. Everything else is done here, on its table, because a checkpoint is one
 transaction over blocks, records and letter boxes, a command reads a directory that it can't write, and one statement covers
-many keys (docs/measurements.rst). Values are plain bytes that begin with the CRC-32 of their key and the rest (4 bytes,
-big-endian), keys are text, never pickles (CVE-2025-69872). Nothing is evicted or written to files of its own.
+many keys (docs/measurements.rst). Values are plain bytes that begin with the CRC-32 of their epoch, their key and the rest (4
+bytes, big-endian), keys are text, never pickles (CVE-2025-69872). Nothing is evicted or written to files of its own.
 
 Used on all threads, one at a time; all errors of the disk are StorageError.
 """
@@ -53,7 +53,7 @@ _PUT = (
 """Of rows (key, where its value begins, from 1 on, its length) and of all values, one after the other: one statement, for any
 number, as SQLite keeps what was given last to each that it may see again."""
 _DELETE = "DELETE FROM Cache WHERE raw = 1 AND key IN (SELECT value FROM json_each(?))"
-_GET = "SELECT key, mode, filename, value FROM Cache WHERE raw = 1 AND key IN (SELECT value FROM json_each(?))"
+_GET = "SELECT key, store_time, mode, filename, value FROM Cache WHERE raw = 1 AND key IN (SELECT value FROM json_each(?))"
 _FORGET = "DELETE FROM Cache WHERE raw = 1 AND store_time >= ? AND key LIKE '%' || ?"
 _KEYS = (
     "SELECT key FROM Cache WHERE key >= :prefix AND key < :prefix || char(1114111)"
@@ -61,8 +61,8 @@ _KEYS = (
 )
 
 
-def _checksum(key: str, value: bytes) -> bytes:
-    return zlib.crc32(value, zlib.crc32(key.encode("utf-8", "surrogatepass"))).to_bytes(4, "big")
+def _checksum(key: str, epoch: int, value: bytes) -> bytes:
+    return zlib.crc32(value, zlib.crc32(key.encode("utf-8", "surrogatepass"), epoch)).to_bytes(4, "big")
 
 
 class BlockStore:
@@ -113,10 +113,10 @@ class BlockStore:
         found = {}
         with self._read() as database:
             rows = database.rows(_GET, (json.dumps(list(keys)),))
-        for key, mode, filename, value in rows:
+        for key, epoch, mode, filename, value in rows:
             if mode != _RAW or filename is not None or type(value) is not bytes:
                 raise _foreign(self._path, "an entry that is not plain bytes")
-            if value[:4] != _checksum(key, value[4:]):
+            if type(epoch) is not float or value[:4] != _checksum(key, int(epoch), value[4:]):
                 raise _foreign(self._path, f"a damaged entry ({key})")
             found[key] = value[4:]
         return found
@@ -181,6 +181,12 @@ class BlockStore:
             raise _foreign(self._path, "a key that is not plain text")
         return keys
 
+    def check(self) -> None:
+        """Read all entries. Raises StorageError."""
+        keys = self.keys()
+        for at in range(0, len(keys), _ROWS):
+            self.get_many(keys[at : at + _ROWS])
+
     def retire(self, key: str) -> None:
         """The block is no longer needed, but must survive until the next checkpoint, as the last one may still refer to it."""
         with self._retired_lock:
@@ -210,7 +216,7 @@ class BlockStore:
             if "\0" in key or key != key.encode("utf-8", "replace").decode():
                 raise ValueError(f"a key that SQLite would not find again: {key!r}")
             rows.append((key, len(values) + 1, len(value) + 4))
-            values += _checksum(key, value)
+            values += _checksum(key, self._epoch, value)
             values += value
             if len(rows) == _ROWS or len(values) > _BYTES:
                 self._write_locked(database, rows, values)

@@ -20,7 +20,7 @@ import msgspec
 
 from larm.kit.disk.bit_filter import BitFilter
 from larm.kit.disk.database import Database
-from larm.kit.disk.sorted_runs import Order, SortedRuns, catalogue_of
+from larm.kit.disk.sorted_runs import FACTORS, PRIME, Order, SortedRuns, catalogue_of
 
 _ORDER = Order("run", "(fingerprint INTEGER PRIMARY KEY)", ("fingerprint",), 1, "runs")
 _SIZE = """
@@ -158,14 +158,15 @@ class FingerprintTable:
 
     def check(self) -> None:
         """Look at all of it, about a second for ten million. Raises StorageError if anything was lost or changed."""
-        count, high, low = len(self._tail), sum(self._tail), 0
-        for table in self._sorted.live:
-            each = self.writer.row(
-                f"SELECT count(*), sum(fingerprint >> 32), sum(fingerprint & 4294967295) FROM {table}"  # noqa: S608
-            )
-            count, high, low = count + each[0], high + ((each[1] or 0) << 32), low + (each[2] or 0)
-        if (count, _checksum(high + low)) != self.writer.row("SELECT entries, checksum FROM size"):
+        count, total = self._sorted.digest()
+        if (count + len(self._tail), (total + _sum(self._tail)) % PRIME) != self.writer.row(
+            "SELECT entries, checksum FROM size"
+        ):
             raise self.writer.damaged()
+
+    def check_merges(self) -> None:
+        """Look at what is not read before a merge is complete. Raises StorageError."""
+        self._sorted.check_merges()
 
     def close(self) -> None:
         """Close the file; a second call does nothing."""
@@ -212,7 +213,7 @@ class FingerprintTable:
             self._tail = array("q", sorted([*self._tail, *new]))
         self.entries += len(new) - len(there)
         (before,) = self.writer.row("SELECT checksum FROM size")
-        checksum = _checksum(before + sum(new) - sum(there))
+        checksum = (before + _sum(new) - _sum(there)) % PRIME
         self.writer.write("UPDATE size SET entries = ?, checksum = ?", (self.entries, checksum))
 
     def _remove(self, there: Sequence[int]) -> None:
@@ -251,5 +252,6 @@ def _whole(database: Database, data: object) -> bytes:
     return data
 
 
-def _checksum(total: int) -> int:
-    return total % 2**63
+def _sum(numbers: Iterable[int]) -> int:
+    """Return their part of the sum that `SortedRuns.digest` returns."""
+    return sum([number * (number % FACTORS + 1) for number in numbers])

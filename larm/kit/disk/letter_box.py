@@ -132,6 +132,22 @@ def check(database: Database) -> None:
             raise database.damaged()
 
 
+def check_rows(database: Database) -> None:
+    """Read all rows, and compare their numbers with the last one that is noted. Raises StorageError."""
+    check(database)
+    with database.moment():
+        noted, runs = size_of(database).last, _sorted(database, RUN)
+        done = database.row("SELECT coalesce(max(last), 0) FROM letters_done")[0] if runs.noted else 0
+        for table in runs.tables:
+            box, number = -1, 0
+            select = f"SELECT box, number, data FROM {table} WHERE (box, number) > (?, ?) ORDER BY 1, 2 LIMIT 5000"  # noqa: S608
+            while rows := [_whole(database, *row) for row in database.rows(select, (box, number))]:
+                done = max(done, *[row.number for row in rows])
+                box, number, _ = rows[-1]
+        if done > noted:
+            raise database.damaged()
+
+
 def _sorted(database: Database, run: int) -> SortedRuns:
     runs = SortedRuns(database, _ORDER, run)
     runs.load()

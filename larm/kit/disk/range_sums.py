@@ -7,8 +7,9 @@ Functions of any thread; those that read files may raise StorageError.
 
 import zlib
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import msgspec
 
@@ -16,7 +17,7 @@ from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.disk_failure import disk_failures
 
 PREFIX = "sums/"
-"""Beginning of the keys of these rows."""
+"""Beginning of the keys of these rows; folder and name of the file follow, then the first byte of the range."""
 RANGE = 65_536
 """Bytes after which a range ends with the next flush."""
 Sums = dict[str, bytes]
@@ -32,37 +33,48 @@ class RangeSum(NamedTuple):
     crc: int
 
 
-def note_sum(sums: Sums, name: str, found: RangeSum) -> None:
-    """Put the row of a range of the file ``name``."""
-    sums[f"{PREFIX}{name}/{found.begin:016d}"] = msgspec.msgpack.encode(found[1:])
+def note_sum(sums: Sums, path: Path, found: RangeSum) -> None:
+    """Put the row of a range."""
+    sums[f"{PREFIX}{_name(path)}/{found.begin:016d}"] = msgspec.msgpack.encode(found[1:])
 
 
-def sums_of(path: Path, name: str, length: int) -> Sums:
-    """Return the rows of a file that was written again; ``name``: the one that it will have."""
+def take_sums(sums: Sums) -> Sums:
+    """Return all rows, and remove them."""
+    taken = dict(sums)
+    sums.clear()
+    return taken
+
+
+def sums_of(path: Path, length: int, named: Path, data: bytes = b"") -> Sums:
+    """Return the rows of a file that was written again; ``named``: the path in their keys; ``data``: in place of its bytes."""
     sums: Sums = {}
-    with disk_failures(path), path.open("rb") as file:
+    with disk_failures(path), _opened(path, data) as file:
         begin = 0
         while begin < length and (lines := file.readlines(min(RANGE, length - begin))):
             piece = b"".join(lines)[: length - begin]  # the file may be longer, and has no lines if it is a page file
-            note_sum(sums, name, RangeSum(begin, begin + len(piece), zlib.crc32(piece)))
+            note_sum(sums, named, RangeSum(begin, begin + len(piece), zlib.crc32(piece)))
             begin += len(piece)
     return sums
 
 
-def read_sums(store: BlockStore) -> dict[str, list[RangeSum]]:
-    """Return the ranges of all files, in order."""
-    found: dict[str, list[RangeSum]] = {}
-    rows = store.get_many(store.keys(PREFIX))
-    for key in sorted(rows):
-        name, _, begin = key.removeprefix(PREFIX).rpartition("/")
-        found.setdefault(name, []).append(RangeSum(int(begin), *_decoder.decode(rows[key])))
-    return found
+def read_sums(store: BlockStore, path: Path) -> list[RangeSum]:
+    """Return the ranges of a file, in order."""
+    rows = store.get_many(store.keys(f"{PREFIX}{_name(path)}/"))
+    return [RangeSum(int(key.rpartition("/")[2]), *_decoder.decode(rows[key])) for key in sorted(rows)]
 
 
-def damaged_ranges(path: Path, ranges: list[RangeSum]) -> Iterator[RangeSum]:
-    """Yield the ranges that are not as they were written."""
-    with disk_failures(path), path.open("rb") as file:
+def damaged_ranges(path: Path, ranges: list[RangeSum], data: bytes = b"") -> Iterator[RangeSum]:
+    """Yield the ranges that are not as they were written; ``data``: in place of the bytes of the file."""
+    with disk_failures(path), _opened(path, data) as file:
         for each in ranges:
             file.seek(each.begin)
             if zlib.crc32(file.read(each.end - each.begin)) != each.crc:
                 yield each
+
+
+def _name(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"
+
+
+def _opened(path: Path, data: bytes) -> BinaryIO:
+    return BytesIO(data) if data else path.open("rb")

@@ -63,6 +63,17 @@ class DiskSeenSet:
         with self._write_lock:
             self._runs.check()
 
+    def check_whole(self, epoch: int) -> None:
+        """Look also at what no start reads. Raises StorageError.
+
+        ``epoch``: of the last checkpoint, whose delta may still be to be applied.
+        """
+        with self._write_lock:
+            self._runs.check()
+            self._runs.check_merges()
+            if self._runs.epoch not in (epoch, epoch - 1):
+                raise StorageError(f"{self._path}: it is of checkpoint {self._runs.epoch}, the crawl of {epoch}")
+
     def add_new(self, fingerprints: Sequence[int]) -> list[bool]:
         """Remember them all; True where one was new (the first of equal ones). Raises StorageError, then none is remembered.
 

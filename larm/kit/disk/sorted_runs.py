@@ -10,7 +10,8 @@ A merge is done in steps, so that none takes long. Its *target* is not read befo
 All changes are part of a transaction of the owner. Used by one thread at a time; all methods may raise StorageError.
 """
 
-from collections.abc import Sequence
+import zlib
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -26,6 +27,8 @@ _PACE = 8
 _LOWEST = -(2**63)
 """Lower than all keys."""
 LIVE, TARGET, OBSOLETE = "live", "target", "obsolete"
+PRIME, FACTORS = 2**31 - 1, 1_000_003
+"""Of digests: both are prime, and no product has more than 63 bits."""
 
 _TABLE_NAMES = "SELECT json_group_array(name) FROM sqlite_master WHERE type = 'table'"
 _names = msgspec.json.Decoder(set[str]).decode
@@ -65,7 +68,7 @@ class Run(msgspec.Struct):
 
 def catalogue_of(order: Order) -> str:
     """Return the statement that makes the list of runs."""
-    columns = "number INTEGER PRIMARY KEY, level INTEGER NOT NULL, state TEXT NOT NULL, target INTEGER"
+    columns = "number INTEGER PRIMARY KEY, level INTEGER NOT NULL, state TEXT NOT NULL, target INTEGER, crc INTEGER NOT NULL"
     return f"CREATE TABLE IF NOT EXISTS {order.catalogue} ({columns});"
 
 
@@ -88,8 +91,11 @@ class SortedRuns:
         order, tables = self._order, _names(self._database.row(_TABLE_NAMES)[0])
         self.runs, self.noted = [], order.catalogue in tables
         if self.noted:
-            select = f"SELECT number, level, state, target FROM {order.catalogue} ORDER BY number"  # noqa: S608  a constant
-            self.runs = [Run(self._table(row[0]), *row) for row in self._database.rows(select)]
+            select = f"SELECT number, level, state, target, crc FROM {order.catalogue} ORDER BY number"  # noqa: S608  a constant
+            rows = self._database.rows(select)
+            if any(crc != _crc(*row) for *row, crc in rows):
+                raise self._database.damaged(f"the list {order.catalogue} is damaged")
+            self.runs = [Run(self._table(row[0]), *row[:4]) for row in rows]
         if missing := [run.table for run in self.runs if run.table not in tables]:
             raise self._database.damaged(f"the database is damaged: it has no table {missing[0]}")
 
@@ -191,5 +197,37 @@ class SortedRuns:
 
     def _note(self, run: Run) -> None:
         values = (run.number, run.level, run.state, run.target)
-        insert = f"INSERT OR REPLACE INTO {self._order.catalogue} (number, level, state, target) VALUES (?, ?, ?, ?)"  # noqa: S608
-        self._database.write(insert, values)
+        insert = f"INSERT OR REPLACE INTO {self._order.catalogue} VALUES (?, ?, ?, ?, ?)"  # noqa: S608  a constant
+        self._database.write(insert, (*values, _crc(*values)))
+
+    # -- checked
+
+    def digest(self) -> list[int]:
+        """Return number and sum (`add_to_digest`) of the keys in the live runs. A key has one number, or a pair of them."""
+        first, last = self._order.chosen[0], self._order.chosen[self._order.key - 1]
+        select = f"SELECT count(*), sum(({first} % {PRIME}) * ({last} % {FACTORS} + 1) % {PRIME}) FROM {{0}}"  # noqa: S608
+        found = [self._database.row(select.format(run.table)) for run in self.of(LIVE)]
+        return [sum([count for count, _ in found]), sum([total or 0 for _, total in found]) % PRIME]
+
+    def check_merges(self) -> None:
+        """Compare each target with the runs that are merged into it. Raises StorageError."""
+        names = self._order.chosen[: self._order.key]
+        key = ", ".join(names)
+        equal = " AND ".join(f"other.{name} = this.{name}" for name in names)
+        for run in self.of(TARGET):
+            parts = [part.table for part in self.of(LIVE) if part.target == run.number]
+            for table, others in [(run.table, parts), *((part, [run.table]) for part in parts)]:
+                lacking = " AND ".join(f"NOT EXISTS (SELECT 1 FROM {each} AS other WHERE {equal})" for each in others)  # noqa: S608
+                moved = f"({key}) <= (SELECT {key} FROM {run.table} ORDER BY {' DESC, '.join(names)} DESC LIMIT 1)"  # noqa: S608
+                if self._database.rows(f"SELECT 1 FROM {table} AS this WHERE {moved} AND {lacking or 1} LIMIT 1"):  # noqa: S608
+                    raise self._database.damaged(f"the merge into {run.table} is damaged")
+
+
+def add_to_digest(digest: list[int], firsts: Collection[int], last: int) -> None:
+    """Add pairs with the same ``last`` number. The sum does not depend on their order; changes do not cancel each other."""
+    digest[0] += len(firsts)
+    digest[1] = (digest[1] + sum(firsts) * (last % FACTORS + 1)) % PRIME
+
+
+def _crc(*run: object) -> int:
+    return zlib.crc32(repr(run).encode())

@@ -24,7 +24,7 @@ from larm.errors import StorageError
 from larm.kit.disk.bit_filter import BitFilter
 from larm.kit.disk.database import Database
 from larm.kit.disk.disk_failure import disk_failures
-from larm.kit.disk.sorted_runs import LIVE, Order, SortedRuns, catalogue_of
+from larm.kit.disk.sorted_runs import LIVE, Order, SortedRuns, add_to_digest, catalogue_of
 
 _NAMES = ("key", "generation", "parent", "fingerprints", "data")
 _CHOSEN = ", ".join(_NAMES)
@@ -50,6 +50,8 @@ _FIND = """
     FROM json_each(:fingerprints) AS asked JOIN {0} AS found ON found.fingerprint = asked.value
     WHERE found.key IN (SELECT key FROM {0} WHERE fingerprint = asked.value LIMIT 8)
 """
+_SEEDS = 2**32 - 5
+"""A prime: all bits of the numbers of a row change its checksum."""
 _SHARED = 8
 """Matches that are returned for one fingerprint: one that more rows share says little."""
 _AT_ONCE = 500
@@ -258,6 +260,33 @@ class Table:
             self._last, self._next = self._next, 0
         return self.generation
 
+    def check(self, generation: int) -> None:
+        """Read all rows, and compare their other orders with them. Raises StorageError.
+
+        ``generation``: of the checkpoint; one more may be undone.
+        """
+        found = self.generation
+        if found not in (generation, generation + 1):
+            raise self._database.damaged(f"it is of generation {found}, the last checkpoint of {generation}")
+        with self.moment():
+            children, prints, live = [0, 0], [0, 0], {run.table for run in self._rows.of(LIVE)}
+            for table in (*self._rows.tables, "undone"):
+                for row in self._all_rows(table):
+                    if table in live:
+                        if row.parent != row.key:
+                            add_to_digest(children, (row.parent,), row.key)
+                        add_to_digest(prints, set(row.fingerprints), row.key)
+            if self._children.digest() != children or self._prints.digest() != prints:
+                raise self._database.damaged("the orders of its rows are damaged")
+            for order in (self._children, self._prints):
+                order.check_merges()
+
+    def _all_rows(self, table: str) -> Iterator[TableRow]:
+        select, last = f"SELECT {_CHOSEN} FROM {table} WHERE key > ? ORDER BY key LIMIT 5000", -1  # noqa: S608  constants
+        while rows := self._database.rows(select, (last,)):
+            yield from (self._read(*row) for row in rows)
+            last = rows[-1][0]
+
     def compact(self) -> None:
         """Write the file again without deleted rows; its last generation can't be undone then."""
         self._database.write("DELETE FROM undone")
@@ -334,7 +363,8 @@ class Table:
             values: list[int | bytes] = []
             for key, parent, data, fingerprints, written in some:
                 packed = array("q", fingerprints).tobytes() if fingerprints else b""
-                values += (key, generation or written, parent, packed, checksum(key, parent, packed + data) + data)
+                written = generation or written  # noqa: PLW2901
+                values += (key, written, parent, packed, checksum(key, parent, packed + data, written) + data)
             places = ", ".join(["(?, ?, ?, ?, ?)"] * len(some))
             self._database.write(f"INSERT INTO {table} ({_CHOSEN}) VALUES {places}", values)  # noqa: S608  constants
 
@@ -368,7 +398,7 @@ class Table:
 
     def _read(self, key: int, generation: int, parent: int, packed: bytes, data: bytes) -> TableRow:
         whole = isinstance(packed, bytes) and isinstance(data, bytes) and len(packed) % 8 == 0
-        if not whole or data[:4] != checksum(key, parent, packed + data[4:]):
+        if not whole or data[:4] != checksum(key, parent, packed + data[4:], generation):
             raise self._damaged(key)
         return TableRow(key, parent, data[4:], tuple(array("q", packed)) if packed else (), generation)
 
@@ -376,6 +406,6 @@ class Table:
         return self._database.damaged(f"record {key} is damaged")
 
 
-def checksum(key: int, second: int, data: bytes) -> bytes:
-    """Return the CRC-32 of a row and its two numbers, 4 bytes."""
-    return zlib.crc32(data, (key ^ second * 3) & 0xFFFF_FFFF).to_bytes(4, "big")
+def checksum(key: int, second: int, data: bytes, third: int = 0) -> bytes:
+    """Return the CRC-32 of a row and its numbers, 4 bytes."""
+    return zlib.crc32(data, (key ^ second * 3 ^ third * 5) % _SEEDS).to_bytes(4, "big")

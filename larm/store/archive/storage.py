@@ -7,7 +7,7 @@ writer thread, which also compresses.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,8 @@ from larm.config import WarcSettings
 from larm.config.section import Count
 from larm.errors import StorageError
 from larm.fetch.classify import parse_headers
+from larm.kit.disk.block_store import BlockStore
+from larm.kit.disk.range_sums import Sums, take_sums
 from larm.model.document import Visit
 from larm.model.exchange import Exchange
 from larm.model.file_url import FILES
@@ -35,7 +37,7 @@ from larm.store.archive.records import (
     gzip_member,
     payload_digest,
 )
-from larm.store.archive.warc_files import Entry, Place, WarcFiles
+from larm.store.archive.warc_files import Entry, Place, WarcFiles, damaged_archive, sums_of_archive
 
 
 class _Position(msgspec.Struct, frozen=True):
@@ -52,6 +54,16 @@ class _Position(msgspec.Struct, frozen=True):
             return msgspec.convert(dict(position), cls)
         except msgspec.ValidationError as error:
             raise StorageError(f"the checkpoint's position of the warc storage is damaged ({error}); use --fresh") from error
+
+
+def damaged_files(folder: Path, noted: Mapping[str, Any], store: BlockStore) -> Iterator[tuple[Path, int, int]]:
+    """Yield where files of the archive are damaged: path, begin and end. Raises StorageError."""
+    return damaged_archive(folder, _Position.read(noted).place, store)
+
+
+def sums_of_files(folder: Path, noted: Mapping[str, Any] | None) -> Sums:
+    """Return the rows of all files of the archive, read again; ``noted``: the position of the checkpoint that they go into."""
+    return sums_of_archive(folder, _Position.read(noted).place) if noted else {}
 
 
 class WarcStorage:
@@ -81,13 +93,15 @@ class WarcStorage:
         # only the writer thread; None before open
         self._files: WarcFiles | None = None
         self._book: PayloadBook | None = None
+        self._sums: Sums = {}
 
     def open(self, position: Mapping[str, Any] | None) -> None:
         """Cut all files back to ``position``, or remove them (None). Raises StorageError."""
         noted = None if position is None else _Position.read(position)
         place = noted.place if noted else Place()
         self._book = PayloadBook(self._queues / PAYLOADS, noted.payloads if noted else None)
-        self._files = WarcFiles(self._folder, SUFFIX, int(self._settings.size), place, self._clock.wall, self._begin)
+        size, clock = int(self._settings.size), self._clock.wall
+        self._files = WarcFiles(self._folder, SUFFIX, size, place, clock, self._begin, self._sums)
 
     def store(self, visits: Sequence[Visit]) -> None:
         """Append the records of each."""
@@ -102,6 +116,10 @@ class WarcStorage:
         files, book = self._opened()
         position: Mapping[str, Any] = msgspec.to_builtins(_Position(files.commit(), book.commit()))
         return position
+
+    def checkpoint_rows(self) -> Sums:
+        """Return the checksums of what the last commit made durable (`larm.kit.disk.range_sums`)."""
+        return take_sums(self._sums)
 
     def close(self) -> None:
         """Complete the last file."""

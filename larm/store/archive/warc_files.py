@@ -5,7 +5,7 @@ writer thread of the storage. What comes after the position of a checkpoint is c
 on with a file of an earlier one, but completes it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,8 +16,10 @@ import msgspec
 from larm.config.section import Count
 from larm.kit.disk.append_file import AppendFile
 from larm.kit.disk.atomic import write_atomically
+from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.disk_failure import disk_failures
-from larm.kit.disk.files import cut_back, sync_directory
+from larm.kit.disk.files import cut_back, is_there, sync_directory
+from larm.kit.disk.range_sums import Sums, damaged_ranges, read_sums, sums_of
 from larm.store.archive.cdxj import Capture, cdxj_line, place_of
 from larm.store.archive.names import OPEN, OURS
 
@@ -52,14 +54,19 @@ class WarcFiles:
         place: Place,
         wall: Callable[[], float],
         begin: Callable[[str], Sequence[Entry]],
+        sums: Sums | None = None,
     ) -> None:
-        """``end``: of names, such as ``.warc.gz``; ``begin``: of a file name the records that it begins with."""
+        """``end``: of names, such as ``.warc.gz``; ``begin``: of a file name the records that it begins with.
+
+        ``sums``: gets the rows of what is written (`larm.kit.disk.range_sums`).
+        """
         # constant after construction
         self._folder = folder
         self._end = end
         self._size = size
         self._wall = wall
         self._begin = begin
+        self._sums = sums
         # only the writer thread
         self._complete = dict(place.complete)
         self._files = place.files
@@ -107,8 +114,8 @@ class WarcFiles:
         moment = datetime.fromtimestamp(self._wall(), UTC)
         stem = f"larm-{moment:%Y%m%d%H%M%S}{moment.microsecond // 1000:03}-{self._files:05}"
         self._name, self._noted = stem + self._end, 0
-        self._warc = AppendFile(self._folder / (self._name + OPEN), 0)
-        self._index = AppendFile(self._folder / (stem + ".cdxj" + OPEN), 0)
+        self._warc = AppendFile(self._folder / (self._name + OPEN), 0, sums=self._sums)
+        self._index = AppendFile(self._folder / (stem + ".cdxj" + OPEN), 0, sums=self._sums)
         self.append(self._begin(self._name))
 
     def _sync(self) -> None:
@@ -161,6 +168,39 @@ class WarcFiles:
         written = self._folder / (place.file + OPEN)
         cut_back(written if written.exists() else self._folder / place.file, place.length)
         self._complete_file(place.file, place.length)
+
+
+def _covered(folder: Path, place: Place) -> Iterator[tuple[Path, Path, bytes]]:
+    """Yield the files that have sums and are there: the path when they were written, the one of now, and of an index its lines
+    in the order in which they were written."""
+    for name in filter(None, (*place.complete, place.file)):
+        for file in (name, f"{_stem(name)}.cdxj"):
+            written, path = folder / (file + OPEN), folder / file
+            if is_there(written):
+                yield written, written, b""
+            elif is_there(path):
+                yield written, path, b"" if file == name else _by_offset(path.read_bytes())
+
+
+def _by_offset(index: bytes) -> bytes:
+    try:
+        return b"".join(sorted(index.splitlines(keepends=True), key=lambda line: place_of(line.decode())[0]))
+    except ValueError:  # it is damaged
+        return index
+
+
+def damaged_archive(folder: Path, place: Place, store: BlockStore) -> Iterator[tuple[Path, int, int]]:
+    """Yield where files are damaged: path, begin and end; ``store`` has the sums. Raises StorageError."""
+    for written, path, data in _covered(folder, place):
+        yield from ((path, each.begin, each.end) for each in damaged_ranges(path, read_sums(store, written), data))
+
+
+def sums_of_archive(folder: Path, place: Place) -> Sums:
+    """Return the rows of all files, read again. Raises StorageError."""
+    sums: Sums = {}
+    for written, path, data in _covered(folder, place):
+        sums |= sums_of(path, len(data) or path.stat().st_size, written, data)
+    return sums
 
 
 def _stem(name: str) -> str:
