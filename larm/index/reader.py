@@ -84,7 +84,8 @@ class IndexReader:
             self._open()
             with self._failure:
                 self._cut_pages = self._find_cut_pages(self._searcher)
-            words = WordQueries(self._schema, Statistics(self._searcher, self._languages), self.analyzer, self._synonyms)
+                statistics = Statistics(self._searcher, self._languages)
+                words = WordQueries(self._schema, statistics, self.analyzer, self._synonyms)
             self._retrieval = Retrieval(self._schema, self._searcher, words, self._settings)
         anchors = self._path.with_name(ANCHORS)
         if (moment := _moment(anchors)) != self._anchored:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.errors import UsageError
+from larm.errors import StorageError, UsageError
 from larm.index.analysis import Analyzer
 from larm.index.page import Page
 from larm.index.reader import IndexReader
@@ -45,6 +45,21 @@ def test_a_reader_sees_new_commits_after_reload(path: Path) -> None:
 def test_no_index_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=f"no index in {tmp_path}: .larm crawl URL. makes one"):
         IndexReader(tmp_path / "index")
+
+
+def test_damaged_columns_of_an_index_never_end_in_a_panic(path: Path) -> None:
+    (columns,) = path.glob("*.fast")
+    data, refused = columns.read_bytes(), []
+    for position in range(0, len(data) - 8, 24):
+        columns.unlink()  # the reader before this one has mapped it
+        flipped = bytes(byte ^ 0xA5 for byte in data[position : position + 8])
+        columns.write_bytes(data[:position] + flipped + data[position + 8 :])
+        try:
+            IndexReader(path)
+        except StorageError as error:
+            refused.append(str(error))
+    assert refused
+    assert all(each.startswith(f"{path}: ") for each in refused)
 
 
 def test_analysis() -> None:
