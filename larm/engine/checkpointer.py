@@ -20,6 +20,7 @@ from larm.filters.scope import StartScope
 from larm.frontier.checkpoint import CheckpointFile, Header
 from larm.frontier.queue_row import QueueRow
 from larm.frontier.resumption import Standing
+from larm.kit.disk.files import sync_directory
 from larm.kit.logs.log_book import GONE, LogBook
 from larm.seams import Stateful
 from larm.store.lines import StorageLines
@@ -151,6 +152,8 @@ class Checkpointer:
             parts=self._states,
         )
         rows = {key: row for ticket in tickets.values() for key, row in ticket.rows.items()}
+        if not self.done:
+            sync_directory(self._logs.directory.parent)  # or a power cut takes a folder that this run has made
         size = self._file.write(header, hosts, fresh, retired, mail, standing, rows)
         self._lost = False
         if not self.done:

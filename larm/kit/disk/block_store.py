@@ -23,6 +23,7 @@ import diskcache
 from larm.errors import StorageError
 from larm.kit.disk.database import Database
 from larm.kit.disk.disk_failure import disk_failure, disk_failures
+from larm.kit.disk.files import sync_directory
 
 T = TypeVar("T")
 DATABASE: str = diskcache.core.DBNAME
@@ -267,7 +268,9 @@ def make_cache(directory: Path) -> None:
     """The directory, and the database in it, where they are missing. Raises StorageError."""
     path = directory / DATABASE
     with disk_failures(directory):
-        directory.mkdir(parents=True, exist_ok=True)
+        if not directory.exists():
+            directory.mkdir(parents=True, exist_ok=True)
+            sync_directory(directory.parent)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666))  # SQLite would make it 0644
     try:
         _Maker(directory)
