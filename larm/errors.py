@@ -16,6 +16,9 @@ Each message says what is wrong, where, and what to do about it.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+REPAIR = "'larm repair' mends it"
+"""What to do about damage."""
+
 
 class LarmError(Exception):
     """Base of all errors that larm raises on purpose; ``str()`` of it is one line for a person."""

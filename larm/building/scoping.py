@@ -10,7 +10,7 @@ from larm.building.readers import normalizer_of
 from larm.building.start_urls import read_starts, with_starts
 from larm.config import Config, Seed
 from larm.crawldir.state import last_header
-from larm.errors import StorageError
+from larm.errors import REPAIR, StorageError
 from larm.filters.scope import ScopeFilter, StartScope
 from larm.frontier.checkpoint import Header
 from larm.model.message import BY_ROBOTS, ORDINARY, SITEMAP
@@ -90,7 +90,7 @@ def regions_of(header: Header | None) -> Iterable[Region]:
     try:
         return msgspec.convert(part["regions"], list[Region])
     except (msgspec.ValidationError, KeyError, TypeError) as error:
-        raise StorageError(f"the scope in the crawl's state is damaged ({error}); start over with --fresh") from error
+        raise StorageError(f"the scope in the crawl's state is damaged ({error}); {REPAIR}") from error
 
 
 def _put(regions: dict[str, Region], url: Url, reach: Reach | None, globs: Globs, normalizer: URLNormalizer) -> None:

@@ -1,4 +1,4 @@
-"""``larm forget``, ``backup``, ``reindex`` and ``starts``: care of the crawl in a directory."""
+"""``larm forget``, ``backup``, ``reindex``, ``repair`` and ``starts``: care of the crawl in a directory."""
 
 from __future__ import annotations
 
@@ -112,6 +112,28 @@ def reindex(*, config: Config, directory: Path) -> None:
     if found.bodiless:
         notes += f"; {found.bodiless:,} by address, title and main text alone, for no copy of them is kept"
     say(f"{counted(found.pages, 'page')} {'is' if found.pages == 1 else 'are'} in the new index{notes}")
+
+
+@click.command(cls=LarmCommand)
+@with_config
+def repair(*, config: Config, directory: Path) -> None:
+    """Mend what is damaged.
+
+    What can't be read is dropped, what can be made of the stored pages is made anew, and the next run of the crawl fetches
+    what is lost. Nothing is fetched before. The crawl must not run.
+    """
+    from larm.ops.repair import LOG
+    from larm.ops.repair import repair as mend
+
+    done = mend(config, directory)
+    for each in done.found:
+        say(f"damaged: {each.path}: {each.why}")
+    for note in done.notes:
+        say(note)
+    if done.lost:
+        pages = f"{counted(len(done.lost), 'page')} {'is' if len(done.lost) == 1 else 'are'} lost"
+        say(f"{pages}, and the next 'larm crawl' fetches {'it' if len(done.lost) == 1 else 'them'}: {directory}/logs/{LOG}.log")
+    say("repaired" if done.found or done.unfinished else "nothing is damaged, and nothing was changed")
 
 
 @click.command(cls=LarmCommand)

@@ -83,14 +83,14 @@ class LarmCommand(_Spelling):
 _GROUPS = {
     "First": ("demo", "crawl", "search", "serve"),
     "What a crawl has found": ("stats", "why", "links", "export", "cat", "report", "warc"),
-    "Care of a crawl": ("init", "check", "ctl", "starts", "forget", "backup", "reindex"),
+    "Care of a crawl": ("init", "check", "ctl", "starts", "forget", "backup", "reindex", "repair"),
     "With others": ("cluster", "tune"),
     "About larm": ("help", "version"),
 }
 """All commands, as ``larm --help`` shows them."""
 _MODULES = {name: name for names in _GROUPS.values() for name in names} | {
     **dict.fromkeys(("cat", "why"), "lookup"),
-    **dict.fromkeys(("forget", "backup", "reindex", "starts"), "care"),
+    **dict.fromkeys(("forget", "backup", "reindex", "repair", "starts"), "care"),
     "report": "stats",
     "init": "check",
     "help": "manual",

@@ -18,7 +18,7 @@ import click
 
 from larm.kit.printable import escaped, harmless, printable
 
-CONFIGURED = ("crawl", "search", "why", "check", "links", "export", "forget", "reindex", "warc export")
+CONFIGURED = ("crawl", "search", "why", "check", "links", "export", "forget", "reindex", "repair", "warc export")
 """Commands that have ``--dir`` and ``--config``."""
 PLACED = (
     *("stats", "cat", "report", "init", "ctl [a-z]+", "starts", "backup"),

@@ -16,7 +16,7 @@ import msgspec
 from larm.crawldir.control_socket import SOCKET
 from larm.crawldir.form import FORM, MARKER, Marker, read_marker, refuse_other_form
 from larm.crawldir.state import ANCHORS, GRAPH, INDEX, LOGS, QUEUES, VISITED
-from larm.errors import StorageError, UsageError
+from larm.errors import REPAIR, StorageError, UsageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.block_store import DATABASE
 from larm.kit.disk.files import is_there
@@ -33,7 +33,7 @@ OWN = (MARKER, FILE_NAME, SOCKET, STATS, f"{STATS}.new", LOGS, WARC, *_FOLDERS)
 FOLDERS = (LOGS, WARC, *_FOLDERS)
 """Those of it that are folders."""
 _LOGS = re.compile(
-    r"(store|links|robots|starts|crash|archive|agents|filter_errors|ThreadMonitor|stalled|thread\d+|thread\d+_errors"
+    r"(store|links|robots|starts|crash|repair|archive|agents|filter_errors|ThreadMonitor|stalled|thread\d+|thread\d+_errors"
     r"|(URLLength|KnownPaths|Files|URLScope|URLVisited|Traps|Owner|Forgotten|RobotExclusion)Filter)\.log(\.[1-9]\d*)?"
     r"|pagefile_[1-9]\d*\.pfl(\.zst)?|(store|links)\.log\.new"
 )
@@ -94,7 +94,7 @@ def refuse_to_begin(directory: Path, memory: str) -> None:
     if marker is not None and marker.saved and (left := _left(directory)):
         raise StorageError(
             f"{memory}: no checkpoint in it, but {left} has pages of the crawl: it was removed or replaced;"
-            " put the file back as it was, or start over with --fresh"
+            f" put the file back as it was, or {REPAIR}"
         )
 
 
@@ -168,8 +168,7 @@ def _refuse_without_memory(directory: Path) -> None:
         return
     if any(memory.glob("*.db")):
         raise StorageError(
-            f"{memory / DATABASE}: it was removed, but {left} has pages of the crawl;"
-            " put the file back as it was, or start over with --fresh"
+            f"{memory / DATABASE}: it was removed, but {left} has pages of the crawl; put the file back as it was, or {REPAIR}"
         )
     raise StorageError(
         f"{memory}: it was removed, and was this crawl's memory; {left} still has its pages: put the folder back as it was,"

@@ -14,9 +14,9 @@ from larm.crawldir.state import (
     QUEUES,
     State,
     Undo,
+    check_complete,
     check_databases,
     check_folders,
-    check_forgotten,
     logs_of,
     open_state,
     recover,
@@ -63,7 +63,7 @@ def open_directory(directory: Path, undo: Undo, *, fresh: bool, alone: bool) -> 
         refuse_to_begin(directory, str(state.store))
     else:
         check_folders(state.header, directory)
-        check_forgotten(state.header)
+        check_complete(state.header)
     recover(state, directory, sealing.found)
     return OpenDirectory(directory, lock, sealing, state, set_marker(directory, VERSION, saved=state.header is not None))
 

@@ -12,7 +12,7 @@ import msgspec
 
 from larm.config import Config
 from larm.crawldir.form import refuse_other_form
-from larm.errors import ConfigError, LarmError, StorageError, UsageError
+from larm.errors import REPAIR, ConfigError, LarmError, StorageError, UsageError
 from larm.frontier.checkpoint import CheckpointFile, Header
 from larm.kit.disk import letter_box
 from larm.kit.disk.block_store import DATABASE, BlockStore
@@ -32,7 +32,7 @@ VISITED, PAGES, ALIASES, JOURNAL = "visited.db", "pages.db", "aliases.db", "jour
 Undo = list[Callable[[], object]]
 """What closes the parts that were opened so far."""
 
-_RECENT = 200_000
+RECENT = 200_000
 """Fingerprints of visited URLs that are kept in memory in front of the disk: 20 MB."""
 
 
@@ -53,9 +53,9 @@ def open_state(directory: Path, undo: Undo, *, read_only: bool = False) -> State
     refuse_other_form(directory)
     store = BlockStore(directory / QUEUES, read_only=read_only)
     undo.append(store.close)
-    seen = DiskSeenSet(directory / QUEUES / VISITED, _RECENT, read_only=read_only)
+    seen = DiskSeenSet(directory / QUEUES / VISITED, RECENT, read_only=read_only)
     undo.append(seen.close)
-    file = CheckpointFile(store)
+    file = CheckpointFile(store, seen.keep)
     header, fresh = file.read() or (None, b"")
     return State(store, seen, file, header, fresh)
 
@@ -119,13 +119,17 @@ def forgotten_of(header: Header | None) -> ForgottenPart:
     try:
         return msgspec.convert(header.parts.get(PART, {}) if header else {}, ForgottenPart)
     except msgspec.ValidationError as error:
-        raise StorageError(
-            f"what was forgotten can't be read in the crawl's state ({error}); start over with --fresh"
-        ) from error
+        raise StorageError(f"what was forgotten can't be read in the crawl's state ({error}); {REPAIR}") from error
 
 
-def check_forgotten(header: Header) -> None:
-    """Before a crawl is continued: nothing is half forgotten. Raises UsageError."""
+REPAIR_PART = "repair"
+"""Key in the checkpoint's header of what is being repaired; nothing, where that was done once."""
+
+
+def check_complete(header: Header) -> None:
+    """Before a crawl is continued: nothing is half forgotten, or half repaired. Raises UsageError."""
+    if header.parts.get(REPAIR_PART):
+        raise UsageError("a repair was ended before it was done: 'larm repair' completes it")
     if forgotten_of(header).pending:
         raise UsageError("what is to be forgotten is not gone yet: 'larm forget' completes it")
 
@@ -142,13 +146,11 @@ def check_folders(header: Header, directory: Path) -> None:
     logs = directory / LOGS
     if header.storages.get("log", {}).get("store") and not logs.exists():
         raise StorageError(
-            f"{logs}: it was removed, and had the pages of the crawl; put the folder back as it was, or start over with --fresh"
+            f"{logs}: it was removed, and had the pages of the crawl; put the folder back as it was, or {REPAIR}"
         )
     index, position = directory / INDEX, header.storages.get("index", {})
     if position.get("generation") and not (index / "meta.json").exists():
-        anew = "'larm reindex' makes it anew from the stored pages, then the same command goes on"
-        advice = anew if position.get("aliases") else "put the folder back as it was, or start over with --fresh"
-        raise StorageError(f"{index}: it was removed, or its meta.json was; {advice}")
+        raise StorageError(f"{index}: it was removed, or its meta.json was; {REPAIR}")
 
 
 def without_removed(header: Header | None, directory: Path) -> tuple[Header | None, list[str]]:
@@ -170,7 +172,7 @@ def recover(state: State, directory: Path, seal: Seal) -> None:
     ``seal``: files that need not be looked at. Raises StorageError where one of them is damaged, or not of this crawl.
     """
     visited, seen = directory / QUEUES / VISITED, state.seen
-    advice = "it was removed or replaced; put the file back as it was, or start over with --fresh"
+    advice = f"it was removed or replaced; put the file back as it was, or {REPAIR}"
     if state.header is None and len(seen):
         raise StorageError(f"{state.store}: no checkpoint in it, but {visited} has one of {len(seen):,} URLs: {advice}")
     epoch = state.header.epoch if state.header else 0
@@ -186,7 +188,7 @@ def recover(state: State, directory: Path, seal: Seal) -> None:
     found = len(state.file.host_rows())
     if state.header is not None and found != state.header.hosts:
         wrong = f"records of {found} hosts instead of {state.header.hosts}"
-        raise StorageError(f"{state.store}: {wrong}: the database is damaged; start over with --fresh")
+        raise StorageError(f"{state.store}: {wrong}: the database is damaged; {REPAIR}")
     state.store.ask(letter_box.check)
     state.file.go_back(state.header)
 

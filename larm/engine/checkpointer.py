@@ -158,7 +158,7 @@ class Checkpointer:
         self._lost = False
         if not self.done:
             self._begun()
-        self._seen.apply(fresh, epoch)
+        self._seen.apply(fresh, epoch, self._file.written)
         self._book.trim()
         for part in self._parts:
             part.saved()

@@ -23,7 +23,7 @@ from larm.engine.landed import start_visit
 from larm.engine.limits import Limits
 from larm.engine.orders import Add, AnyOrder, Block, Deliver, Done, Pause, Refused, Reopen, Resume, Set, Unblock
 from larm.engine.parts import FINISHED, Frontier, Shared
-from larm.errors import StorageError, UsageError
+from larm.errors import REPAIR, StorageError, UsageError
 from larm.kit.counted import counted
 from larm.kit.disk.journal import Journal, Position
 from larm.model.credentials import without_credentials
@@ -116,9 +116,7 @@ class Steering:
             try:
                 self._waiting.append((_decoder.decode(record), end))
             except msgspec.MsgspecError as error:
-                raise StorageError(
-                    f"{self._journal.path}: an order can't be read ({error}); start over with --fresh"
-                ) from error
+                raise StorageError(f"{self._journal.path}: an order can't be read ({error}); {REPAIR}") from error
         self._journal.left.clear()
 
     # -- orders, on any thread

@@ -7,13 +7,13 @@ same store: those that no queue refers to after a crash are dropped at the start
 Called by the tick thread, and at start and end by the main thread; never two at a time.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 import msgspec
 
-from larm.errors import StorageError
+from larm.errors import REPAIR, StorageError
 from larm.frontier.host_records import ROW, HostCut
 from larm.frontier.mail import NO_MAIL, MailCut
 from larm.frontier.queue_row import QueueRow
@@ -74,12 +74,27 @@ class Header(msgspec.Struct, frozen=True):
         return self.cycle > 0 or any(count > 0 and name.startswith(counted) for name, count in self.counters.items())
 
 
+def read_header(data: bytes, path: object) -> Header:
+    """Raise StorageError where it is damaged."""
+    try:
+        header = msgspec.msgpack.decode(data, type=Header)
+        header.incoming.state()  # so that damage is found here
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise StorageError(f"{path}: the crawl's state is damaged ({error}); {REPAIR}") from error
+    return header
+
+
 class CheckpointFile:
     """Reads and writes the state in the block store."""
 
-    def __init__(self, store: BlockStore) -> None:
+    def __init__(self, store: BlockStore, keep: Callable[[bytes], object] = lambda _: None) -> None:
+        """``keep`` is given the header by `amend`: there is a copy of it elsewhere, for `larm.ops.repair`."""
         # constant after construction
         self.store = store
+        self._keep = keep
+        # only the saving thread
+        self.written = b""
+        """The header of the last `write`."""
 
     def write(  # noqa: PLR0917  the parts of one checkpoint
         self,
@@ -98,10 +113,11 @@ class CheckpointFile:
         Raises StorageError, and the last one stays.
         """
         size = 0
+        self.written = msgspec.msgpack.encode(header)
 
         def rows() -> Iterator[tuple[str, bytes]]:  # one by one: all of them at once may be large
             nonlocal size
-            fixed = [(_HEADER, msgspec.msgpack.encode(header)), (_FRESH, fresh)]
+            fixed = [(_HEADER, self.written), (_FRESH, fresh)]
             if standing is not None:
                 fixed.append((_STANDING, standing.encode(header.epoch)))
             for key, row in chain(fixed, storage_rows.items(), ((ROW + cut.key, cut.encode()) for cut in hosts)):
@@ -123,11 +139,12 @@ class CheckpointFile:
 
         ``sums``: of all files that have any (`larm.kit.disk.range_sums`), below ``folder`` or in all, in place of those before.
         """
-        fixed = {_HEADER: msgspec.msgpack.encode(header), _FRESH: fresh}
+        data = msgspec.msgpack.encode(header)
         deletes = [_STANDING] if rows else []
         if sums is not None:
             deletes += self.store.keys(f"{PREFIX}{folder}")
-        self.store.transaction(fixed | dict(rows) | dict(sums or {}), deletes)
+        self.store.transaction({_HEADER: data, _FRESH: fresh} | dict(rows) | dict(sums or {}), deletes)
+        self._keep(data)
 
     def read(self) -> tuple[Header, bytes] | None:
         """Header and fingerprints of the last checkpoint; None if there is none. Raises StorageError for a state that
@@ -135,12 +152,7 @@ class CheckpointFile:
         data = self.store.get(_HEADER) if self.store.complete else None
         if data is None:
             return None
-        try:
-            header = msgspec.msgpack.decode(data, type=Header)
-            header.incoming.state()  # so that damage is found here
-        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise StorageError(f"{self.store}: the crawl's state is damaged ({error}); start over with --fresh") from error
-        return header, self.store.get(_FRESH) or b""
+        return read_header(data, self.store), self.store.get(_FRESH) or b""
 
     def standing(self, header: Header) -> Standing | None:
         """Where the hosts stood at the last checkpoint, if that was the last one of a run. Raises StorageError."""

@@ -11,7 +11,7 @@ import secrets
 import msgspec
 
 from larm.config import FrontierSettings, Site
-from larm.errors import StorageError
+from larm.errors import REPAIR, StorageError
 from larm.frontier.banded_queue import BandedQueue
 from larm.frontier.host import LONGEST_WAIT, Delayed, Host, HostState, OriginRobots
 from larm.frontier.politeness import next_start
@@ -66,11 +66,16 @@ class HostCut(msgspec.Struct, frozen=True):
     def encode(self) -> bytes:
         """The bytes of its row."""
         bands = {band: QueueRow.of(state) for band, state in self.bands.items()}
-        return _encoder.encode(SavedHost(self.key, self.row, QueueRow.of(self.queue), QueueRow.of(self.parked), bands))
+        return encode_host(SavedHost(self.key, self.row, QueueRow.of(self.queue), QueueRow.of(self.parked), bands))
 
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(SavedHost)
+
+
+def encode_host(saved: SavedHost) -> bytes:
+    """The inverse of `decode_host`."""
+    return _encoder.encode(saved)
 
 
 def decode_host(data: bytes) -> SavedHost:
@@ -170,7 +175,7 @@ class HostRecords:
             host = Host(self._settings.health, key=key, queue=queue, parked=parked)
             traps = self.traps(key, saved.row.traps) if saved.row.traps else None
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise StorageError(f"{self._store}: the record {ROW}{key} is damaged ({error}); start over with --fresh") from error
+            raise StorageError(f"{self._store}: the record {ROW}{key} is damaged ({error}); {REPAIR}") from error
         now = self._clock.monotonic()
         fill_host(host, saved, now + self.shift, now)
         host.traps, host.pace = traps, self._sites.of_host(key)

@@ -17,7 +17,7 @@ from itertools import count
 import msgspec
 import xxhash
 
-from larm.errors import StorageError
+from larm.errors import REPAIR, StorageError
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.database import Database
 from larm.kit.disk.letter_box import Done, Letter, read, size_of, write
@@ -82,9 +82,7 @@ class Mail:
             try:
                 message = unpack_message(data)
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                raise StorageError(
-                    f"{self._store}: letter {number} of {box} is damaged ({error}); start over with --fresh"
-                ) from error
+                raise StorageError(f"{self._store}: letter {number} of {box} is damaged ({error}); {REPAIR}") from error
             found.setdefault(box, {})[number] = message
         return {key: found[box] for key, box in asked.items() if box in found}
 

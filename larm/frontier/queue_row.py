@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from larm.kit.disk.caching_queue import QueueState
@@ -24,6 +26,17 @@ class QueueRow(msgspec.Struct, frozen=True, array_like=True):
     def state(self) -> QueueState[URLMessage]:
         """The inverse of `of`; raises msgspec.DecodeError or UnicodeDecodeError on damage."""
         return QueueState(unpack_messages(self.front), self.blocks, unpack_messages(self.back), self.next_number)
+
+    def __len__(self) -> int:
+        state = self.state()
+        return len(state.front) + len(state.back) + sum([length for _, length in state.numbers()])
+
+    def without_lost(self, is_there: Callable[[int], bool]) -> tuple[QueueRow, int]:
+        """The same without the blocks of which ``is_there``, of their numbers, is False; the messages that these had."""
+        state = self.state()
+        left = state.blocks_of(is_there)
+        row = msgspec.structs.replace(self, blocks=left)
+        return row, len(self) - len(row)
 
 
 EMPTY = QueueRow(pack_messages(()), b"", pack_messages(()), 0)

@@ -11,7 +11,7 @@ from itertools import chain
 
 import msgspec
 
-from larm.errors import StorageError
+from larm.errors import REPAIR, StorageError
 from larm.frontier.guard import Guard
 from larm.frontier.host import LONGEST_WAIT, Host
 from larm.frontier.turns import Sums, Totals, Turns, sums_of
@@ -53,7 +53,7 @@ def decode_standing(data: bytes, path: object) -> Standing:
     try:
         return _decoder.decode(zstd.decompress(data))
     except (zstd.ZstdError, msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise StorageError(f"{path}: where hosts stood is damaged ({error}); start over with --fresh") from error
+        raise StorageError(f"{path}: where hosts stood is damaged ({error}); {REPAIR}") from error
 
 
 _BATCH = 1000

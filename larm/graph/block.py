@@ -18,7 +18,7 @@ from typing import TypeVar
 
 import msgspec
 
-from larm.errors import StorageError
+from larm.errors import REPAIR, StorageError
 from larm.kit.disk.disk_failure import disk_failure
 from larm.model.document import Visit
 from larm.model.links import NONE, Links
@@ -36,7 +36,6 @@ _HEAD = struct.Struct("<4sII")
 _MAGIC = b"LGB1"  # the digit is the version of the format
 _LONGEST = 1 << 31
 """Bytes; a block is a few hundred thousand."""
-_ADVICE = "remove the folder graph, and the link graph begins anew"
 
 
 class Block(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -240,7 +239,7 @@ def last_kinds(path: Path, offset: int) -> dict[int, int]:
 
 def damaged(path: Path, offset: int, error: Exception) -> StorageError:
     """What is wrong with a block of a journal, and what to do."""
-    return StorageError(f"{path}: the block at {offset:,} is damaged ({error}); {_ADVICE}")
+    return StorageError(f"{path}: the block at {offset:,} is damaged ({error}); {REPAIR}")
 
 
 def check_journal(path: Path, end: int) -> None:
@@ -250,7 +249,7 @@ def check_journal(path: Path, end: int) -> None:
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError as error:
-        raise StorageError(f"{path}: it was removed; put it back as it was, or {_ADVICE}") from error
+        raise StorageError(f"{path}: it was removed; put it back as it was, or {REPAIR}") from error
     except OSError as error:
         raise disk_failure(path, error) from error
     try:

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 from types import TracebackType
 
-from larm.errors import LarmError, StorageError
+from larm.errors import REPAIR, LarmError, StorageError
 from larm.kit.deadline import OutOfTimeError
 
 _OTHER = "schema does not match"
@@ -36,7 +36,7 @@ class IndexFailure:
     __slots__ = ("_damaged", "_path")
 
     def __init__(self, path: Path, damaged: str = "") -> None:
-        """``damaged``: what to do about damage, where it is not to start over."""
+        """``damaged``: what to do about damage, where it is not a repair."""
         # constant after construction
         self._path = path
         self._damaged = damaged
@@ -55,7 +55,7 @@ class IndexFailure:
                 raise StorageError(f"{self._path}: {advice}") from error
         if any(sign in text for sign in _NOT_DAMAGED):
             raise StorageError(f"{self._path}: the index can't be used ({text[:300]}); check the disk") from error
-        advice = self._damaged or "check the disk, or start over with --fresh"
+        advice = self._damaged or REPAIR
         raise StorageError(f"{self._path}: the index is damaged or can't be used ({text[:300]}); {advice}") from error
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from larm.errors import StorageError
+from larm.errors import REPAIR, StorageError
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.seal import NO_SEAL, Seal
 
@@ -63,10 +63,7 @@ def flaws_of(path: Path, names: Iterable[str], seal: Seal = NO_SEAL) -> Iterator
     for name in names:
         try:
             if not (path / name).exists():
-                raise StorageError(
-                    f"{path / META}: it speaks of {name}, which is not there: one of the two was damaged; put it back, or"
-                    " start over with --fresh"
-                )
+                raise StorageError(f"{path / META}: it speaks of {name}, which is not there: one was damaged; {REPAIR}")
             if not seal.holds(path / name):
                 _check(path / name)
         except StorageError as error:
@@ -159,4 +156,4 @@ def _check(path: Path) -> None:
 
 def damaged(path: Path) -> StorageError:
     """What to raise."""
-    return StorageError(f"{path}: the file is damaged; put it back, or start over with --fresh")
+    return StorageError(f"{path}: the file is damaged; {REPAIR}")

@@ -3,7 +3,7 @@
 The pages are those that the old index has: what asked not to be indexed, is gone or is the alias of another page stays out,
 even where only a header said so, which is not stored. What else headers say (language, date, how much may be quoted) is taken
 over from the old index, and so is the text of a page of which no copy is kept. Which pages say nearly the same stays as it
-was. Where the old index was removed, the table of aliases knows which pages it had, and no more. The new index is made beside
+was. Where the old index was removed, the page book and the table of aliases say what was in it. The new index is made beside
 the old one and takes its place at the end.
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -31,11 +31,14 @@ from larm.kit.disk.disk_failure import disk_failure
 from larm.kit.disk.lock import DirectoryLock
 from larm.model.document import Visit
 from larm.model.restriction import UNKNOWN
-from larm.model.url import BadUrl, Url
+from larm.model.url import BadUrl
 from larm.ops.stored_pages import StoredPage, StoredPages
 from larm.store.index import IndexStorage
 from larm.store.pending import Told, read_pending
 from larm.store.store_log import StoreEntry
+
+if TYPE_CHECKING:
+    from larm.index.duplicates.aliases import Aliases
 
 
 class Reindexed(NamedTuple):
@@ -73,11 +76,11 @@ def reindex_pages(settings: Config, directory: Path) -> Reindexed:
         noted = header.storages if header else {}
         pages = StoredPages(settings, directory, noted.get("log", {}).get("store"))
         undo.append(pages.close)
-        return _made(settings, directory, pages, _previous(directory, noted.get("index", {}), pages.normalizer.parse, undo))
+        return make_index(settings, directory, pages, _previous(directory, noted.get("index", {}), pages, undo))[0]
 
 
-def _previous(directory: Path, noted: Mapping[str, Any], parse: Callable[[str], Url], undo: Undo) -> _Committed | _Removed:
-    """What is known of the old index; ``noted``: its position at the checkpoint. Raises UsageError where nothing is."""
+def _previous(directory: Path, noted: Mapping[str, Any], pages: StoredPages, undo: Undo) -> _Committed | Booked:
+    """What is known of the old index; ``noted``: its position at the checkpoint. Raises UsageError where there was none."""
     generation, aliases = noted.get("generation"), noted.get("aliases")
     old = next((path for path in (directory / INDEX, directory / OLD) if index_exists(path)), None)
     if old is not None:
@@ -86,23 +89,34 @@ def _previous(directory: Path, noted: Mapping[str, Any], parse: Callable[[str], 
         waits = read_pending(directory / QUEUES, generation or 0, noted.get("pending", 0))
         told = {each if isinstance(each, str) else each.url.normalised: each for each in waits}
         return _Committed(PreviousIndex(old), told)
+    if old is None and generation is None:
+        raise UsageError(f"no index in {directory}: 'larm crawl URL' makes one; --dir names another directory")
     if aliases and (directory / QUEUES / ALIASES).exists():
-        indexed = Leads(directory / QUEUES / ALIASES, aliases["generation"])
-        undo.append(indexed.close)
-        return _Removed(indexed, parse)
-    raise UsageError(f"no index in {directory}: 'larm crawl URL' makes one; --dir names another directory")
+        leads = Leads(directory / QUEUES / ALIASES, aliases["generation"])
+        undo.append(leads.close)
+        return Booked(pages, leads)
+    return Booked(pages, None)
 
 
-def _made(settings: Config, directory: Path, pages: StoredPages, previous: _Committed | _Removed) -> Reindexed:
-    """Fill an index beside the old one, and put it into its place."""
+def make_index(
+    settings: Config,
+    directory: Path,
+    pages: StoredPages,
+    previous: _Committed | Booked,
+    aliases: Callable[[], Aliases] | None = None,
+) -> tuple[Reindexed, Mapping[str, Any]]:
+    """Fill an index beside the old one, and put it into its place; also the position that it has then.
+
+    ``aliases`` makes a table of them, which is to be filled, too.
+    """
     moment, stage = _Moment(), directory / STAGE
-    storage = IndexStorage(stage, settings.storage.index, moment)
+    storage = IndexStorage(stage, settings.storage.index, moment, aliases)
     try:
         shutil.rmtree(stage, ignore_errors=True)
         stage.mkdir()
         storage.open(None)
         found = _fill(storage, moment, pages, previous)
-        storage.commit()
+        position = storage.commit()
         storage.close()
         swap(directory)
     except OSError as error:
@@ -110,7 +124,7 @@ def _made(settings: Config, directory: Path, pages: StoredPages, previous: _Comm
     finally:
         storage.close()
         shutil.rmtree(stage, ignore_errors=True)
-    return found
+    return found, position
 
 
 class _Committed(NamedTuple):
@@ -131,22 +145,26 @@ class _Committed(NamedTuple):
         return Known(**same, group=page.digest, own=read_stored(page.own))
 
 
-class _Removed(NamedTuple):
-    """Stands for an index that is not there any more."""
+class Booked(NamedTuple):
+    """Stands for an index that is not there any more: what the page book says of its pages."""
 
-    pages: Leads
-    parse: Callable[[str], Url]
+    pages: StoredPages
+    leads: Leads | None
+    """Those that were no aliases; None: not known."""
 
     def find(self, normalised: str) -> Known | None:
         """As `PreviousIndex.find`."""
         try:
-            group = self.pages.group(self.parse(normalised).fingerprint)
+            url = self.pages.normalizer.parse(normalised)
         except BadUrl:
             return None
-        return None if group is None else Known(0, "", "", "", 0, None, group)
+        row, group = self.pages.row(url), 0 if self.leads is None else self.leads.group(url.fingerprint)
+        if group is None or row is None or not (row.stored and row.index):
+            return None
+        return Known(row.came or row.fetched, "", "", "", 0, None, group)
 
 
-def _fill(storage: IndexStorage, moment: _Moment, pages: StoredPages, previous: _Committed | _Removed) -> Reindexed:
+def _fill(storage: IndexStorage, moment: _Moment, pages: StoredPages, previous: _Committed | Booked) -> Reindexed:
     indexed = bodiless = left_out = 0
     for entry in pages.log.latest():
         known = previous.find(entry.normalised)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from larm.building.readers import Processors, memory_budget, normalizer_of
 from larm.config import Config
-from larm.crawldir.state import PAGES, QUEUES, last_header
+from larm.crawldir.state import PAGES, QUEUES, REPAIR_PART, last_header
 from larm.kit.clock import SystemClock
 from larm.kit.counters import Counters
 from larm.kit.disk.files import is_there
@@ -50,7 +50,7 @@ class StoredPages:
         )
         book = directory / QUEUES / PAGES
         self._rows = PageRows(book) if is_there(book) else None
-        self._revisited = self.header is None or self.header.cycle > 0
+        self._revisited = self.header is None or self.header.cycle > 0 or REPAIR_PART in self.header.parts
 
     def __enter__(self) -> StoredPages:
         return self
@@ -93,11 +93,14 @@ class StoredPages:
         return None if self._rows is None else self._rows.find(url.fingerprint)
 
     def read(self, page: StoredPage, body: bytes | None = None) -> Document:
-        """What it says. Of HTTP headers only type and date are stored, not the encoding. Where no copy is kept: its title.
+        """What it says. Of HTTP headers type and date are known, and what it asks of crawlers, but not the encoding. Where no
+        copy is kept: its title.
 
         ``body``: its bytes, where they are at hand."""
         entry, body = page.entry, self.body(page) if body is None else body
         if entry.size and not body:
             return Document(entry.mime, entry.title, archive=False)
-        headers = {"content-type": entry.mime, "last-modified": page.row.known.last_modified if page.row else ""}
+        headers = {"content-type": entry.mime}
+        if row := page.row:
+            headers |= {"last-modified": row.known.last_modified, "x-robots-tag": row.asks}
         return self._process.process(URLMessage(page.url), Fetched(entry.status, headers, body, Timing()))

@@ -10,7 +10,7 @@ from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from larm.errors import StorageError
+from larm.errors import REPAIR, StorageError
 from larm.graph.block import BlockBuilder, check_journal
 from larm.graph.files import JOURNAL, SNAPSHOT
 from larm.graph.reader import GraphReader, open_graph
@@ -62,7 +62,7 @@ class GraphStorage:
         """Cut the journal back to ``position``, or begin a new graph (None). Raises StorageError."""
         length = 0 if position is None else position.get("journal")
         if not isinstance(length, int) or length < 0:
-            raise StorageError(f"the checkpoint's position of the graph storage is damaged ({position}); use --fresh")
+            raise StorageError(f"the checkpoint's position of the graph storage is damaged ({position}); {REPAIR}")
         with disk_failures(self._directory):
             self._directory.mkdir(parents=True, exist_ok=True)
             for path in self._directory.glob(f".{SNAPSHOT}.*"):  # of a process that was killed

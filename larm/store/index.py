@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from larm import config
-from larm.errors import StorageError
+from larm.errors import REPAIR, StorageError
 from larm.index.meta_words import meta_words
 from larm.index.own_fields import field_words, stored
 from larm.index.page import Page
@@ -70,7 +70,7 @@ class IndexStorage:
         """Go on after the noted generation, or begin a new index. Raises StorageError."""
         generation = None if position is None else position.get("generation")
         if position is not None and (not isinstance(generation, int) or generation < 0):
-            raise StorageError(f"the checkpoint's position of the index storage is damaged ({dict(position)}); use --fresh")
+            raise StorageError(f"the checkpoint's position of the index storage is damaged ({dict(position)}); {REPAIR}")
         self._writer.open(generation)
         self._generation, self._since = generation or 0, -math.inf
         for told in self._pending.open(generation or 0, position.get("pending", 0) if position else 0):

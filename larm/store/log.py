@@ -16,7 +16,7 @@ import msgspec
 
 from larm.config import Keep, LogSettings
 from larm.config.section import Count, Positive
-from larm.errors import StorageError
+from larm.errors import REPAIR, StorageError
 from larm.kit.disk.append_file import AppendFile
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.disk_failure import disk_failures
@@ -81,7 +81,7 @@ class Position(msgspec.Struct, frozen=True):
         try:
             return msgspec.convert(dict(position), cls)
         except msgspec.ValidationError as error:
-            raise StorageError(f"the checkpoint's position of the log storage is damaged ({error}); use --fresh") from error
+            raise StorageError(f"the checkpoint's position of the log storage is damaged ({error}); {REPAIR}") from error
 
 
 def put_in_place(logs: Path, position: Position) -> None:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from larm.errors import StorageError
+from larm.errors import REPAIR, StorageError
 from larm.kit.disk.append_file import AppendFile
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import check_length, cut_back
@@ -153,4 +153,4 @@ def _remove(logs: Path, number: int, unused: Collection[int], *, packed: bool) -
     there = {x for x, _ in found} | set(unused)
     missing = [found_file(logs, x, packed=packed) for x in range(1, number) if x not in there]
     if missing:
-        raise StorageError(f"{missing[0]}: gone, but pages are stored in it; put it back, or start over with --fresh")
+        raise StorageError(f"{missing[0]}: gone, but pages are stored in it; put it back, or {REPAIR}")

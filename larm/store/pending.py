@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from larm.errors import StorageError
+from larm.errors import REPAIR, StorageError
 from larm.index.analysis import encodable
 from larm.index.page import Page
 from larm.kit.disk.append_file import AppendFile
@@ -129,7 +129,7 @@ def _frames(path: Path, length: int) -> Iterator[list[Told]]:
             try:
                 yield _decoder.decode(data)
             except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-                raise StorageError(f"{path}: the file is damaged ({error}); put it back, or start over with --fresh") from error
+                raise StorageError(f"{path}: the file is damaged ({error}); {REPAIR}") from error
 
 
 def _encode(some: list[Told]) -> bytes:

@@ -102,7 +102,7 @@ def retain(
         return None
     left = tuple((x, dead[x]) for x in sorted(dead) if x and dead[x] and x not in moving)
     with disk_failures(logs):
-        renewed = _Renewal(logs, msgspec.structs.replace(position, dead=left), settings, out, moving).done()
+        renewed = Renewal(logs, msgspec.structs.replace(position, dead=left), settings, out, moving).done()
     save(renewed.noted())
     after = sum(renewed.full) + renewed.offset
     over = 0 if most is None else max(after - most, 0)
@@ -150,7 +150,7 @@ class _Days:
         return self._days[self.now].day if self._days else 0
 
 
-class _Renewal:
+class Renewal:
     """One time of writing anew."""
 
     def __init__(self, logs: Path, position: Position, settings: LogSettings, out: bytearray, moving: Collection[int]) -> None:
@@ -168,6 +168,7 @@ class _Renewal:
         self._known: set[int] = set()
 
     def done(self) -> Position:
+        """Write all; where it is now."""
         position = self._position
         try:
             self._pages.begin_next()

@@ -330,7 +330,7 @@ def test_a_state_that_can_not_be_read_is_named(build: Builder) -> None:
     store = BlockStore(build.directory / "cachingqueue")
     store.put("crawl", b"garbage")
     store.close()
-    with pytest.raises(StorageError, match=r"cachingqueue/cache.db: the crawl's state is damaged .*--fresh"):
+    with pytest.raises(StorageError, match=r"cachingqueue/cache.db: the crawl's state is damaged .*larm repair"):
         build()
     build(fresh=True)
 

@@ -83,7 +83,7 @@ def test_before_the_first_checkpoint_nothing_is_kept(store: BlockStore) -> None:
 @pytest.mark.parametrize("damage", [b"", b"\xc1", b"\x80", b"\x91\x01", b"\x07", msgspec.msgpack.encode({"counters": {}})])
 def test_damage_is_told(store: BlockStore, damage: bytes) -> None:
     store.put("crawl", damage)
-    with pytest.raises(StorageError, match=r"frontier.*damaged.*--fresh"):
+    with pytest.raises(StorageError, match=r"frontier.*damaged.*larm repair"):
         CheckpointFile(store).read()
 
 

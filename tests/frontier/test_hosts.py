@@ -57,7 +57,7 @@ def test_a_cut_is_a_copy(store: BlockStore) -> None:
 @pytest.mark.parametrize("damage", [b"", b"\x00", b"\xc1", b"garbage", b"\x94\xa1a\x00\x00\x00"])
 def test_a_damaged_row_is_named(store: BlockStore, damage: bytes) -> None:
     store.put(ROW + "a.example", damage)
-    with pytest.raises(StorageError, match=r"frontier.*the record host/a\.example is damaged.*--fresh"):
+    with pytest.raises(StorageError, match=r"frontier.*the record host/a\.example is damaged.*larm repair"):
         list(Rig(store).book.load([ROW + "a.example"]))
 
 

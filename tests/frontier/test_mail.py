@@ -203,7 +203,7 @@ def test_a_damaged_letter_is_named(store: BlockStore) -> None:
     box = store.ask(lambda database: database.row("SELECT box FROM letters_tail"))[0]
     torn = letter_box.Letter(box, 2, pack_message(message("http://a/2"))[:-3])
     store.transaction({}, (), lambda database: letter_box.write(database, [torn], []))
-    with pytest.raises(StorageError, match=f"letter 2 of {box} is damaged.*--fresh"):
+    with pytest.raises(StorageError, match=f"letter 2 of {box} is damaged.*larm repair"):
         rig.load().host("a")
 
 

@@ -158,5 +158,5 @@ def test_only_the_last_checkpoint_of_a_run_says_it(store: BlockStore) -> None:
 
 
 def test_damage_is_named() -> None:
-    with pytest.raises(StorageError, match=r"where hosts stood is damaged.*--fresh"):
+    with pytest.raises(StorageError, match=r"where hosts stood is damaged.*larm repair"):
         decode_standing(b"x" * 9, "queues")

@@ -309,7 +309,7 @@ def test_a_journal_that_is_too_short_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("position", [{}, {"journal": "x"}, {"journal": -1}])
 def test_a_position_that_is_none_is_refused(tmp_path: Path, position: dict[str, object]) -> None:
-    with pytest.raises(StorageError, match="--fresh"):
+    with pytest.raises(StorageError, match="larm repair"):
         stored(tmp_path, position=position)
 
 

@@ -174,9 +174,9 @@ def test_a_damaged_index_is_refused(path: Path, name: str) -> None:
     writer.close()
     for file in path.glob("*" + name):
         file.write_bytes(b"{ nonsense" * 20)
-    with pytest.raises(StorageError, match=r"index.*start over with --fresh"):
+    with pytest.raises(StorageError, match=r"index.*larm repair"):
         IndexReader(path).read(IndexReader(path).every()[0], 0.0)
-    with pytest.raises(StorageError, match=r"index.*start over with --fresh"):
+    with pytest.raises(StorageError, match=r"index.*larm repair"):
         opened(path, 1)
 
 

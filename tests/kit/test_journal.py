@@ -93,7 +93,7 @@ def test_one_in_which_the_position_was_not_noted_is_refused(tmp_path: Path, what
         write(path, RECORDS[:1])
     elif what == "another":
         path.write_bytes(b"x" * 1000)
-    with pytest.raises(StorageError, match="--fresh"):
+    with pytest.raises(StorageError, match="larm repair"):
         left(path, ends[-1])
 
 

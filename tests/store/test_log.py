@@ -176,7 +176,7 @@ def test_a_file_shorter_than_noted_is_refused(tmp_path: Path, name: str, gone: b
     os.truncate(path, path.stat().st_size - 1)
     if gone:
         path.unlink()
-    with pytest.raises(StorageError, match=rf"{name}: \d+ bytes, but the last checkpoint noted \d+.*--fresh"):
+    with pytest.raises(StorageError, match=rf"{name}: \d+ bytes, but the last checkpoint noted \d+.*larm repair"):
         opened(tmp_path, position)
 
 

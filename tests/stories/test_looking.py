@@ -64,6 +64,7 @@ WRITING = {
     "forget": "takes pages out",
     "init": "writes config.yaml",
     "reindex": "makes a new index",
+    "repair": "mends what is damaged",
     "serve": "serves until it is stopped; its requests are those of Control",
     "tune": "talks to peers",
     "warc index": "writes beside WARC files",

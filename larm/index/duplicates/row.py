@@ -5,7 +5,7 @@ import zlib
 import msgspec
 import xxhash
 
-from larm.errors import StorageError
+from larm.errors import REPAIR, StorageError
 from larm.model.document import Visit
 from larm.model.links import NONE
 
@@ -77,7 +77,7 @@ def decode_row(data: bytes) -> AliasRow:
     try:
         return _decoder.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise StorageError(f"the record of an alias is damaged ({error}); start over with --fresh") from error
+        raise StorageError(f"the record of an alias is damaged ({error}); {REPAIR}") from error
 
 
 def pack(visit: Visit) -> bytes:
@@ -95,7 +95,7 @@ def unpack(data: bytes) -> Visit:
     try:
         visit = _visits.decode(zlib.decompress(data))
     except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise StorageError(f"the document of an alias is damaged ({error}); start over with --fresh") from error
+        raise StorageError(f"the document of an alias is damaged ({error}); {REPAIR}") from error
     return msgspec.structs.replace(visit, revisited=True)  # so that what the index may have of it is replaced
 
 

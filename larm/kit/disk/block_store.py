@@ -10,18 +10,20 @@ Used on all threads, one at a time; all errors of the disk are StorageError.
 
 import json
 import os
+import shutil
 import sqlite3
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
 import diskcache
 
-from larm.errors import StorageError
-from larm.kit.disk.database import Database
+from larm.errors import REPAIR, StorageError
+from larm.kit.disk import letter_box
+from larm.kit.disk.database import Database, replace_database, rows_left
 from larm.kit.disk.disk_failure import disk_failure, disk_failures
 from larm.kit.disk.files import sync_directory
 
@@ -53,6 +55,7 @@ _PUT = (
 )
 """Of rows (key, where its value begins, from 1 on, its length) and of all values, one after the other: one statement, for any
 number, as SQLite keeps what was given last to each that it may see again."""
+_MENDED = "INSERT OR IGNORE INTO Cache (key, raw, store_time, access_time, mode, value) VALUES (?, 1, ?, 0, 1, ?)"
 _DELETE = "DELETE FROM Cache WHERE raw = 1 AND key IN (SELECT value FROM json_each(?))"
 _GET = "SELECT key, store_time, mode, filename, value FROM Cache WHERE raw = 1 AND key IN (SELECT value FROM json_each(?))"
 _FORGET = "DELETE FROM Cache WHERE raw = 1 AND store_time >= ? AND key LIKE '%' || ?"
@@ -254,6 +257,23 @@ class BlockStore:
         return f"<BlockStore {self.directory}{' closed' if self._closed else ''}>"
 
 
+def mend_blocks(directory: Path) -> None:
+    """Make the database anew of the blocks and letters that are whole, each of its epoch. Raises StorageError.
+
+    Of a store that nobody uses. Who is killed meanwhile may begin again.
+    """
+    path, beside = directory / DATABASE, directory / "mended"
+    with disk_failures(beside):
+        shutil.rmtree(beside, ignore_errors=True)
+    with closing(BlockStore(beside)) as store, store._use() as database, database.transaction():
+        for _, key, epoch, value in rows_left(path, "Cache", "rowid, key, store_time, value", "rowid"):
+            if isinstance(key, str) and isinstance(value, bytes) and value[:4] == _checksum(key, int(epoch), value[4:]):
+                database.write(_MENDED, (key, epoch, value))
+        letter_box.write(database, letter_box.letters_left(path), ())
+    replace_database(path, beside / DATABASE)
+    shutil.rmtree(beside, ignore_errors=True)
+
+
 class _Maker(diskcache.Cache):  # type: ignore[misc]
     """Makes the table, or looks whether it is as it should be; nothing of it is open then."""
 
@@ -289,4 +309,4 @@ def _opened(path: Path, *, read_only: bool = False) -> Database:
 
 
 def _foreign(path: Path, what: str) -> StorageError:
-    return StorageError(f"{path}: it holds {what}; check the disk and who can write there, then start over")
+    return StorageError(f"{path}: it holds {what}; check the disk and who can write there; {REPAIR}")

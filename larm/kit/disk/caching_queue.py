@@ -26,7 +26,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from larm.errors import StorageError
+from larm.errors import REPAIR, StorageError
 from larm.kit.disk.block_store import BlockStore
 
 T = TypeVar("T")
@@ -48,6 +48,10 @@ class QueueState(msgspec.Struct, Generic[T], frozen=True, array_like=True):
     def numbers(self) -> list[tuple[int, int]]:
         """(number, length) of each block on disk."""
         return [(block >> _LENGTH_BITS, block & _LENGTH) for block in _unpacked(self.blocks)]
+
+    def blocks_of(self, chosen: Callable[[int], bool]) -> bytes:
+        """`blocks`, without those of which ``chosen``, of their numbers, is False."""
+        return b"".join(self.blocks[8 * n : 8 * n + 8] for n, (number, _) in enumerate(self.numbers()) if chosen(number))
 
 
 _LENGTH_BITS = 24
@@ -293,16 +297,16 @@ class CachingQueue(Generic[T]):
     def _unpack(self, key: str, length: int) -> list[T]:
         stored = self._store.get(key)
         if stored is None:
-            raise StorageError(f"{self._store}: block {key} is missing; start over, or restore the directory")
+            raise StorageError(f"{self._store}: block {key} is missing; {REPAIR}")
         payload = stored[8:]
         if stored[:4] != _MAGIC or stored[4:8] != zlib.crc32(payload).to_bytes(4, "big"):
-            raise StorageError(f"{self._store}: block {key} is damaged; check the disk, then start over")
+            raise StorageError(f"{self._store}: block {key} is damaged; {REPAIR}")
         try:
             items = self._decode(payload)
         except Exception as error:  # decode is the caller's: whatever it raises, the block is no good
-            raise StorageError(f"{self._store}: block {key} can't be decoded ({error}); start over") from error
+            raise StorageError(f"{self._store}: block {key} can't be decoded ({error}); {REPAIR}") from error
         if len(items) != length:
-            raise StorageError(f"{self._store}: block {key} has {len(items)} items instead of {length}; start over")
+            raise StorageError(f"{self._store}: block {key} has {len(items)} items instead of {length}; {REPAIR}")
         return items
 
     def __repr__(self) -> str:

@@ -9,16 +9,18 @@ locked: so `reading` changes nothing, wherever the database lies.
 """
 
 import os
+import re
 import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from larm.errors import StorageError
+from larm.errors import REPAIR, StorageError
 from larm.kit.disk.disk_failure import BUSY, disk_failure, disk_failures
+from larm.kit.disk.files import sync_directory
 
 Values = Sequence[object] | Mapping[str, object]
 """Of question marks, or of ``:name``."""
@@ -28,6 +30,8 @@ _LOOK = "SELECT count(*) FROM sqlite_master"
 _CACHE = 2_000
 """KB of pages in memory; the rest is left to the operating system's cache. With 8,000 the tables take as much CPU, and a crawl,
 which has six such connections, 20 MB more as soon as these are full."""
+_ROWS = 100
+"""Rows of a damaged database that are read at a time, then ten, then one."""
 _STATEMENTS = 16
 """That are kept prepared, of a connection. Each keeps what was given to it last, such as 100 KB of keys, and most name a table
 that one merge makes and another drops: with 128, Python's default, a crawl took .2 KB more of memory for each page."""
@@ -149,7 +153,7 @@ class Database:
 
     def damaged(self, what: str = "the database is damaged") -> StorageError:
         """To raise where what it says can't be."""
-        return StorageError(f"{self.path}: {what}; check the disk, then start over")
+        return StorageError(f"{self.path}: {what}; {REPAIR}")
 
     def close(self) -> None:
         """Close it, without what was not committed; a second call does nothing."""
@@ -214,6 +218,63 @@ def _opened(address: str) -> sqlite3.Connection:
         cached_statements=_STATEMENTS,
         uri=address.startswith("file:"),
     )
+
+
+def rows_left(path: Path, tables: str, chosen: str, key: str) -> Iterator[tuple[Any, ...]]:
+    """The rows that can be read of a database that is damaged: of each table up to the damage, and back from the end to it.
+
+    ``tables``: a regular expression of their names; ``key``: the columns of their order, the first of those that are
+    ``chosen``. A table after the other. Rows are not checked.
+    """
+    with suppress(StorageError), closing(Database(path, "", read_only=True)) as database:
+        database.write("PRAGMA cell_size_check = ON")
+        names = [name for (name,) in database.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        for name in names:
+            if isinstance(name, str) and re.fullmatch(tables, name):
+                yield from _table_left(database, name, chosen, key)
+
+
+def _table_left(database: Database, table: str, chosen: str, key: str) -> Iterator[tuple[Any, ...]]:
+    width = key.count(",") + 1
+    behind: Any = None
+    for sign, order in ((">", "ASC"), ("<", "DESC")):
+        last: Any = None
+        most = _ROWS
+        while most:
+            where = "" if last is None else f"WHERE ({key}) {sign} ({', '.join('?' * width)})"
+            ordered = ", ".join(f"{column.strip()} {order}" for column in key.split(","))
+            select = f"SELECT {chosen} FROM {table} {where} ORDER BY {ordered} LIMIT {most:d}"  # noqa: S608  names
+            try:
+                rows = database.rows(select, last or ())
+            except StorageError:
+                most //= 10
+                continue
+            if not rows and order == "ASC":
+                return  # to the end
+            for row in rows:
+                if order == "DESC" and behind is not None and row[:width] <= behind:
+                    return
+                yield row
+            if not rows:
+                return
+            last = rows[-1][:width]
+        behind = last
+
+
+def generation_left(path: Path) -> int:
+    """The generation of a database that may be damaged; 0 where it can't be read."""
+    with suppress(StorageError), closing(Database(path, "", read_only=True)) as database:
+        return database.generation
+    return 0
+
+
+def replace_database(path: Path, new: Path) -> None:
+    """Put one that is closed into the place of another that nobody uses. Raises StorageError."""
+    with disk_failures(path):
+        for ending in ("-wal", "-shm"):  # first: SQLite would put the old log into the new file
+            path.with_name(path.name + ending).unlink(missing_ok=True)
+        new.replace(path)
+    sync_directory(path.parent)
 
 
 def check_database(path: Path) -> None:

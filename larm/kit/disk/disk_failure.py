@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from larm.errors import StorageError
+from larm.errors import REPAIR, StorageError
 
 _FULL = "the disk is full; make room and run the same command again"
 _FORBIDDEN = "it can't be opened or written; check the path, its owner and its permissions"
-_DAMAGED = "the database is damaged; check the disk, then start over"
+_DAMAGED = f"the database is damaged; {REPAIR}"
 _MISSING = "it is not there, or no longer, and can't be made there; check the path"
 _LONG = "its path is too long; use a directory nearer to the root of the disk, or with a shorter name"
 _LONGEST = 504

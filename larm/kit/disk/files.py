@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from larm.errors import StorageError
+from larm.errors import REPAIR, StorageError
 from larm.kit.disk.disk_failure import disk_failure, disk_failures
 
 PIECE = 1_000_000
@@ -52,7 +52,7 @@ def check_length(path: Path, length: int) -> int:
         if found < length:
             raise StorageError(
                 f"{path}: {found:,} bytes, but the last checkpoint noted {length:,}: it was cut or replaced; "
-                "put the file back as it was, or start over with --fresh"
+                f"put the file back as it was, or {REPAIR}"
             )
         return found
 

@@ -2,6 +2,7 @@
 
 New fingerprints are one row of bytes in ``tail``, and sorted in memory. A long tail becomes a run. `look_up` reads merged runs
 until the next `show`, and the next `write` drops them. It first asks a filter in memory, because most fingerprints are new.
+Beside them lies a note of the owner's, a few bytes with a checksum.
 
 Methods belong to one thread at a time. `look_up` and `show` may run beside the others: they use a connection of their own, and
 the owner keeps these two apart. Statements work on JSON arrays and return one row, because Python releases its lock for each
@@ -10,6 +11,8 @@ row and each statement.
 
 from __future__ import annotations
 
+import struct
+import zlib
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
@@ -27,6 +30,7 @@ _SIZE = """
     CREATE TABLE IF NOT EXISTS size (entries INTEGER NOT NULL, checksum INTEGER NOT NULL);
     INSERT INTO size SELECT 0, 0 WHERE NOT EXISTS (SELECT * FROM size);
     CREATE TABLE IF NOT EXISTS tail (number INTEGER PRIMARY KEY, fingerprints BLOB NOT NULL);
+    CREATE TABLE IF NOT EXISTS note (data BLOB NOT NULL);
 """
 _FOUND = "SELECT json_group_array(value) FROM json_each(?) WHERE "
 
@@ -36,6 +40,8 @@ _PACE = 8
 """Numbers that the filter learns of for each new one, beside as many as a run has: some 50 ms."""
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(list[int]).decode
+
+_CHECK = struct.Struct("<I")
 
 END = 2**63
 """Higher than all fingerprints."""
@@ -134,10 +140,19 @@ class FingerprintTable:
         """Of the last `write` that named one; 0 before."""
         return self.writer.generation
 
-    def write(self, new: Sequence[int], gone: Sequence[int], epoch: int | None) -> View:
+    @property
+    def note(self) -> bytes:
+        """What the last `write` left that had one; empty before."""
+        found = self.writer.rows("SELECT data FROM note")
+        data = found[0][0] if found else _CHECK.pack(0)
+        if not isinstance(data, bytes) or data[: _CHECK.size] != _CHECK.pack(zlib.crc32(data[_CHECK.size :])):
+            raise self.writer.damaged()
+        return data[_CHECK.size :]
+
+    def write(self, new: Sequence[int], gone: Sequence[int], epoch: int | None, note: bytes | None = None) -> View:
         """Add and remove, in one transaction, and get on with merges; both are sorted. ``epoch``: see `epoch`.
 
-        Where it fails nothing has changed.
+        ``note`` takes the place of the last one. Where it fails nothing has changed.
         """
         self._filter = self._filtered(new)
         runs, tail, entries = self._sorted.runs, self._tail, self.entries
@@ -149,6 +164,9 @@ class FingerprintTable:
                 if len(self._tail) >= self._most:
                     self._make_run()
                 self._sorted.step(len(new))
+                if note is not None:
+                    self.writer.write("DELETE FROM note")
+                    self.writer.write("INSERT INTO note VALUES (?)", (_CHECK.pack(zlib.crc32(note)) + note,))
                 if epoch is not None:
                     self.writer.generation = epoch
         except BaseException:
@@ -163,6 +181,7 @@ class FingerprintTable:
             "SELECT entries, checksum FROM size"
         ):
             raise self.writer.damaged()
+        self.note  # noqa: B018  raises
 
     def check_merges(self) -> None:
         """Look at what is not read before a merge is complete. Raises StorageError."""

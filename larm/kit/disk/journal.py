@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from larm.errors import StorageError
+from larm.errors import REPAIR, StorageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failure, disk_failures
 from larm.kit.disk.files import sync_directory
@@ -146,11 +146,36 @@ class Journal:
     def _refusal(self, what: str) -> StorageError:
         return StorageError(
             f"{self.path}: it {what}: it was removed, replaced or damaged, and has what the crawl was asked to do; put the file"
-            " back as it was, or start over with --fresh"
+            f" back as it was, or {REPAIR}"
         )
 
     def __repr__(self) -> str:
         return f"<Journal {self.path}: {self._base:,} to {self._end:,}>"
+
+
+def mend_journal(path: Path, position: Position) -> int:
+    """Make the journal anew of the records behind ``position`` that are whole; how many were lost, at least.
+
+    Of a journal that nobody has open. Raises StorageError.
+    """
+    with disk_failures(path):
+        data = path.read_bytes() if path.exists() else b""
+    base = _BEGIN.unpack_from(data)[1] if len(data) >= _BEGIN.size else position
+    at, lost, kept = _BEGIN.size, int(not data.startswith(_beginning(base))), list[bytes]()
+    while data.startswith(_beginning(base)) and at + _HEAD <= len(data):
+        head = data[at : at + _HEAD]
+        length, check = _RECORD.unpack_from(head)
+        if zlib.crc32(head[: _RECORD.size]) != _CHECK.unpack_from(head, _RECORD.size)[0]:
+            lost += any(head)  # where the next one begins is not known
+            break
+        record = data[at + _HEAD : at + _HEAD + length]
+        at += _HEAD + length
+        if base + at - _BEGIN.size > position:
+            whole = len(record) == length and zlib.crc32(record) == check
+            kept += [head + record] if whole else []
+            lost += not whole and at < len(data)
+    write_atomically(path, _beginning(position) + b"".join(kept))
+    return lost
 
 
 def _beginning(base: Position) -> bytes:

@@ -9,9 +9,10 @@ All functions may raise StorageError. `read` may be called while another connect
 
 import json
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
-from larm.kit.disk.database import Database
+from larm.kit.disk.database import Database, rows_left
 from larm.kit.disk.sorted_runs import Order, SortedRuns, catalogue_of
 from larm.kit.disk.table import checksum
 
@@ -146,6 +147,16 @@ def check_rows(database: Database) -> None:
                 box, number, _ = rows[-1]
         if done > noted:
             raise database.damaged()
+
+
+def letters_left(path: Path) -> list[Letter]:
+    """Those that are whole of a database that is damaged."""
+    done = dict(rows_left(path, "letters_done", "box, last", "box"))
+    found: dict[tuple[int, int], Letter] = {}
+    for box, number, data in rows_left(path, rf"{_ORDER.tail}|{_ORDER.prefix}\d+", "box, number, data", "box, number"):
+        if isinstance(data, bytes) and data[:4] == checksum(box, number, data[4:]) and number > done.get(box, 0):
+            found[box, number] = Letter(box, number, data[4:])
+    return list(found.values())
 
 
 def _sorted(database: Database, run: int) -> SortedRuns:

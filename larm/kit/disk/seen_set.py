@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 
-from larm.errors import StorageError
+from larm.errors import REPAIR, StorageError
 from larm.kit.disk.fingerprint_table import TAIL, FingerprintTable
 
 
@@ -57,6 +57,17 @@ class DiskSeenSet:
         """Of the last `apply` that named one; 0 before. Raises StorageError."""
         with self._write_lock:
             return self._runs.epoch
+
+    @property
+    def note(self) -> bytes:
+        """What the last `apply` or `keep` left; empty before. Raises StorageError where it is damaged."""
+        with self._write_lock:
+            return self._runs.note
+
+    def keep(self, note: bytes) -> None:
+        """Keep this in place of what was kept. Raises StorageError."""
+        with self._write_lock:
+            self._runs.write((), (), None, note)
 
     def check(self) -> None:
         """Look at all of it, about a second for ten million. Raises StorageError if anything was lost or changed."""
@@ -148,10 +159,10 @@ class DiskSeenSet:
             self._frozen = self._frozen | fresh if self._frozen else fresh
         return array("q", [*fresh, *(~number for number in gone)]).tobytes()
 
-    def apply(self, delta: bytes, epoch: int | None = None) -> None:
+    def apply(self, delta: bytes, epoch: int | None = None, note: bytes | None = None) -> None:
         """Write what `cut` returned, in one transaction. Called on the tick thread, after the checkpoint, or on resume.
 
-        ``epoch``: number of that checkpoint, a 32-bit one.
+        ``epoch``: number of that checkpoint, a 32-bit one. ``note``: see `keep`.
 
         Raises StorageError; then nothing was written and the fingerprints stay in memory.
         """
@@ -159,11 +170,11 @@ class DiskSeenSet:
         try:
             numbers.frombytes(delta)
         except ValueError as error:
-            raise StorageError(f"{self._path}: a delta of {len(delta)} bytes is damaged; start over") from error
+            raise StorageError(f"{self._path}: a delta of {len(delta)} bytes is damaged; {REPAIR}") from error
         ordered = sorted(number for number in numbers if number >= 0)  # neighbours share pages
         gone = sorted(~number for number in numbers if number < 0)
         with self._write_lock:
-            view = self._runs.write(ordered, gone, epoch) if numbers or epoch is not None else None
+            view = self._runs.write(ordered, gone, epoch, note) if numbers or epoch is not None else None
             stored = self._runs.entries
         with self._lock:
             if view is not None:

@@ -16,13 +16,14 @@ import json
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from larm.errors import StorageError
+from larm.errors import REPAIR, StorageError
 from larm.kit.disk.bit_filter import BitFilter
-from larm.kit.disk.database import Database
+from larm.kit.disk.database import Database, generation_left, replace_database, rows_left
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.sorted_runs import LIVE, Order, SortedRuns, add_to_digest, catalogue_of
 
@@ -138,7 +139,7 @@ class Table:
         elif found != generation:
             raise StorageError(
                 f"{self._path}: it is of generation {found}, the last checkpoint of {generation}: it was removed or "
-                "replaced; put the file back as it was, or start over with --fresh"
+                f"replaced; put the file back as it was, or {REPAIR}"
             )
         self._alone = True
 
@@ -376,6 +377,17 @@ class Table:
             places = ", ".join(["(?, ?)"] * (len(part) // 2))
             self._database.write(f"INSERT OR IGNORE INTO new_prints VALUES {places}", part)  # noqa: S608  question marks
 
+    def _take_in(self, rows: Iterable[tuple[Any, ...]], generation: int) -> None:
+        """Those that are whole, no later than that generation, and not there yet."""
+        whole: dict[int, TableRow] = {}
+        for _, *row in rows:
+            with suppress(StorageError, TypeError, ValueError, OverflowError):
+                each = self._read(*row)
+                if each.generation <= generation:
+                    whole[each.key] = each
+        there = self.get_many(whole)
+        self._add([row for key, row in whole.items() if key not in there])
+
     def _undo(self, generation: int, restore: Restore) -> None:
         later = {row.key: row for row in self._select("generation > :last", last=generation)}
         self._delete(later.values())
@@ -404,6 +416,24 @@ class Table:
 
     def _damaged(self, key: object) -> StorageError:
         return self._database.damaged(f"record {key} is damaged")
+
+
+def mend_table(path: Path, generation: int) -> int:
+    """Make the table anew of its rows that are whole, as it was at that generation; how many there are. Raises StorageError.
+
+    Of a table that nobody uses. Who is killed meanwhile may begin again.
+    """
+    new = path.with_name(f".{path.name}.new")
+    with closing(Table.of_checkpoint(new, None)) as table:
+        table._begin(generation)
+        tables = r"tail|rows\d+" if generation_left(path) <= generation else r"tail|rows\d+|undone"
+        rows = rows_left(path, tables, f"rowid, {_CHOSEN}", "rowid")
+        while some := list(islice(rows, _AT_ONCE)):
+            table._take_in(some, generation)
+        table.commit()
+        count = len(table)
+    replace_database(path, new)
+    return count
 
 
 def checksum(key: int, second: int, data: bytes, third: int = 0) -> bytes:

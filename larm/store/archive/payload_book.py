@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from larm.errors import StorageError
+from larm.errors import REPAIR, StorageError
 from larm.kit.disk.table import Table, TableRow
 from larm.model.crawl_hash import digest
 from larm.store.archive.records import Original
@@ -67,7 +67,7 @@ class PayloadBook:
         try:
             return Original(*_decoder.decode(row))
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise StorageError(f"{self._path}: a record is damaged ({error}); start over with --fresh") from error
+            raise StorageError(f"{self._path}: a record is damaged ({error}); {REPAIR}") from error
 
 
 def forget_payloads(path: Path, unwanted: Callable[[str], bool]) -> None:
@@ -82,7 +82,7 @@ def forget_payloads(path: Path, unwanted: Callable[[str], bool]) -> None:
             last = rows[-1].key
             table.write(table.generation, [], [row.key for row in rows if unwanted(_decoder.decode(row.data)[0])])
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise StorageError(f"{path}: a record is damaged ({error}); start over with --fresh") from error
+        raise StorageError(f"{path}: a record is damaged ({error}); {REPAIR}") from error
     finally:
         table.close()
 

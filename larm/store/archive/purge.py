@@ -42,7 +42,7 @@ def purge_archive(folder: Path, payloads: Path, unwanted: Unwanted) -> Purged:
         if ours is None or not ours[2] or path.name.endswith(OPEN):
             continue
         index = folder / f"{ours[1]}.cdxj"
-        if index.exists() and not any(unwanted(_url(line)) for line in index.read_text("utf-8").splitlines()):
+        if index.exists() and not any(unwanted(url_of(line)) for line in index.read_text("utf-8").splitlines()):
             continue
         out = list(_ranges(path, unwanted, found))
         if out:
@@ -53,7 +53,8 @@ def purge_archive(folder: Path, payloads: Path, unwanted: Unwanted) -> Purged:
     return found
 
 
-def _url(line: str) -> str:
+def url_of(line: str) -> str:
+    """The address of a capture by its line in an index; empty where that is damaged."""
     try:
         return str(msgspec.json.decode(line.split(" ", 2)[2])["url"])
     except (msgspec.DecodeError, IndexError, KeyError):

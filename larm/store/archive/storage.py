@@ -15,7 +15,7 @@ import msgspec
 
 from larm.config import WarcSettings
 from larm.config.section import Count
-from larm.errors import StorageError
+from larm.errors import REPAIR, StorageError
 from larm.fetch.classify import parse_headers
 from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.range_sums import Sums, take_sums
@@ -53,7 +53,7 @@ class _Position(msgspec.Struct, frozen=True):
         try:
             return msgspec.convert(dict(position), cls)
         except msgspec.ValidationError as error:
-            raise StorageError(f"the checkpoint's position of the warc storage is damaged ({error}); use --fresh") from error
+            raise StorageError(f"the checkpoint's position of the warc storage is damaged ({error}); {REPAIR}") from error
 
 
 def damaged_files(folder: Path, noted: Mapping[str, Any], store: BlockStore) -> Iterator[tuple[Path, int, int]]:

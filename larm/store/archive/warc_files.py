@@ -166,7 +166,11 @@ class WarcFiles:
         if not place.file:
             return
         written = self._folder / (place.file + OPEN)
-        cut_back(written if written.exists() else self._folder / place.file, place.length)
+        complete = self._folder / place.file
+        if not (written.exists() or complete.exists()):  # the last run has completed it, and it was moved away
+            self._complete[place.file] = place.length
+            return
+        cut_back(written if written.exists() else complete, place.length)
         self._complete_file(place.file, place.length)
 
 

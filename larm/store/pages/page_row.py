@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from larm.errors import StorageError
+from larm.errors import REPAIR, StorageError
 from larm.model.crawl_hash import digest
 from larm.model.cuts import may_be_whole
 from larm.model.document import Visit
@@ -227,4 +227,4 @@ def decode_row(data: bytes, path: Path) -> PageRow:
     try:
         return _decoder.decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise StorageError(f"{path}: a page's record is damaged ({error}); start over with --fresh") from error
+        raise StorageError(f"{path}: a page's record is damaged ({error}); {REPAIR}") from error

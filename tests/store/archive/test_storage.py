@@ -240,7 +240,7 @@ def test_complete_files_may_be_moved_away(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("position", [{}, {"place": {}}, {"place": {"length": -1}, "payloads": 0}, {"place": 3, "payloads": 0}])
 def test_a_damaged_position_is_refused(tmp_path: Path, position: Mapping[str, Any]) -> None:
-    with pytest.raises(StorageError, match="use --fresh"):
+    with pytest.raises(StorageError, match="larm repair"):
         storage_in(tmp_path).open(position)
 
 
