@@ -193,7 +193,7 @@ class _Repair:
         if found.versions:
             self._done.notes.append(f"{counted(found.versions, 'stored version')} of pages could not be kept")
         sums = sums_of_logs(self._directory / LOGS, found.position)
-        self._fetch_again(sums, storages=self._header.storages | {"log": dict(found.position)})
+        self._fetch_again(sums, f"{LOGS}/", storages=self._header.storages | {"log": dict(found.position)})
 
     def _book_again(self) -> None:
         """Pages that the book does not know any more are noted in it, and fetched again: their validators are lost."""
@@ -201,30 +201,25 @@ class _Repair:
         log = StoreLog(self._directory, position["store"])
         with closing(PageBook(self._queues / PAGES)) as book, closing(PageRows(self._queues / PAGES)) as rows:
             book.open(self._header.storages[book.name])
+            depths: dict[str, int] = {}
             for entry in log.latest():
                 with suppress(BadUrl):
                     url = self._parse(entry.url)
-                    if rows.find(url.fingerprint) is None:
-                        answer = Answer(entry.status)
-                        row = PageRow(
-                            url.access,
-                            url.normalised,
-                            url.host,
-                            entry.from_page,
-                            entry.link_type,
-                            0,
-                            UNKNOWN,
-                            True,
-                            last=answer,
-                        )
+                    row = rows.find(url.fingerprint)
+                    if row is None:
+                        depth = depths.get(entry.from_page, -1) + 1
+                        where = url.access, url.normalised, url.host, entry.from_page, entry.link_type, depth
+                        row = PageRow(*where, UNKNOWN, stored=True, last=Answer(entry.status))
                         book.amend(url.fingerprint, row)
                         self._lose(row, url.fingerprint, "its record was damaged")
+                    depths[row.access] = row.depth
             storages = self._header.storages | {book.name: dict(book.commit())}
         self._fetch_again(storages=storages)
 
     def _mend_archive(self) -> None:
         """The records that are whole; pages whose capture was lost are fetched again."""
         from larm.store.archive.mending import mend_archive  # for who has one
+        from larm.store.archive.storage import sums_of_files
 
         place, urls = mend_archive(
             self._directory / WARC,
@@ -239,7 +234,8 @@ class _Repair:
         if urls:
             self._done.notes.append(f"{counted(len(urls), 'capture')} of the archive could not be kept")
         warc = self._header.storages["warc"] | {"place": place}
-        self._fetch_again(storages=self._header.storages | {"warc": warc})
+        sums = sums_of_files(self._directory / WARC, warc)
+        self._fetch_again(sums, f"{WARC}/", storages=self._header.storages | {"warc": warc})
 
     def _row(self, rows: PageRows, url: str) -> PageRow | None:
         """Of a page that is stored."""
@@ -355,7 +351,7 @@ class _Repair:
         self._messages[key] = msgspec.structs.replace(row.message(key), known=known)
         self._done.lost[row.access] = why
 
-    def _fetch_again(self, sums: Mapping[str, bytes] | None = None, **changes: Any) -> None:
+    def _fetch_again(self, sums: Mapping[str, bytes] | None = None, folder: str = "", **changes: Any) -> None:
         """Put what is lost into the queue of the crawl, and the page book, in one change with ``changes`` of the header."""
         incoming = CachingQueue.restore(
             self._header.incoming.state(), "incoming", 5_000, self._state.store, pack_messages, unpack_messages
@@ -377,6 +373,7 @@ class _Repair:
         self._messages = {}
         self._amend(
             sums,
+            folder,
             **changes,
             storages=storages,
             counters=counters,
@@ -384,9 +381,9 @@ class _Repair:
             finished=self._header.finished and not messages,
         )
 
-    def _amend(self, sums: Mapping[str, bytes] | None = None, **changes: Any) -> None:
+    def _amend(self, sums: Mapping[str, bytes] | None = None, folder: str = "", **changes: Any) -> None:
         self._header = msgspec.structs.replace(self._header, **changes)
-        self._state.file.amend(self._header, self._state.fresh, {}, sums)
+        self._state.file.amend(self._header, self._state.fresh, {}, sums, folder)
 
     def _name_lost(self) -> None:
         if self._done.lost:

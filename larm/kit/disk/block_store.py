@@ -267,7 +267,8 @@ def mend_blocks(directory: Path) -> None:
         shutil.rmtree(beside, ignore_errors=True)
     with closing(BlockStore(beside)) as store, store._use() as database, database.transaction():
         for _, key, epoch, value in rows_left(path, "Cache", "rowid, key, store_time, value", "rowid"):
-            if isinstance(key, str) and isinstance(value, bytes) and value[:4] == _checksum(key, int(epoch), value[4:]):
+            whole = isinstance(key, str) and isinstance(epoch, float) and isinstance(value, bytes)
+            if whole and value[:4] == _checksum(key, int(epoch), value[4:]):
                 database.write(_MENDED, (key, epoch, value))
         letter_box.write(database, letter_box.letters_left(path), ())
     replace_database(path, beside / DATABASE)
