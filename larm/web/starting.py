@@ -70,7 +70,9 @@ class Starting:
         try:
             directory.mkdir()
         except FileExistsError as error:
-            raise UsageError(f"{name}: there is such a directory already; choose another name") from error
+            begun = f".{CONFIG_FILE}."  # a power cut may leave no more of a start that was not confirmed
+            if not directory.is_dir() or any(not each.name.startswith(begun) for each in directory.iterdir()):
+                raise UsageError(f"{name}: there is such a directory already; choose another name") from error
         except OSError as error:
             raise disk_failure(directory, error) from error
         try:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from larm.errors import UsageError
 from larm.web.starting import Starting
 from tests.support.faults import FaultyDisk
 from tests.web.conftest import Served, Start
@@ -76,6 +77,18 @@ def test_a_program_starts_a_new_crawl(served: Served, tmp_path: Path, monkeypatc
     assert (status, "there is such a directory already" in text) == (422, True)
     (child,) = children.all
     child.communicate(b"")
+
+
+def test_name_is_free_after_a_start_that_a_power_cut_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("larm.web.starting._await_start", lambda *_: None)
+    children = Children()
+    monkeypatch.setattr("larm.web.starting.subprocess.Popen", children)
+    (tmp_path / "quays").mkdir()
+    (tmp_path / "quays" / ".config.yaml.0123abcd").touch()
+    Starting(tmp_path).new("quays", FORM)
+    children.all[0].communicate(b"")
+    with pytest.raises(UsageError, match="there is such a directory already"):
+        Starting(tmp_path).new("quays", FORM)
 
 
 def test_without_a_root_no_crawl_is_new(start: Start, tmp_path: Path) -> None:
