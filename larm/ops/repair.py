@@ -94,6 +94,8 @@ class Repaired(msgspec.Struct):
     """A sentence for each thing that is not as it was."""
     lost: dict[str, str] = {}
     """What the next run fetches: address, and why."""
+    versions: Sequence[str] = ()
+    """What of the page files could not be kept: addresses, or places in store.log."""
 
 
 def repair(settings: Config, directory: Path) -> Repaired:
@@ -191,7 +193,10 @@ class _Repair:
             elif row.stored and row.access in found.linked:
                 self._lose(row, key, "its lines in links.log were damaged")
         if found.versions:
-            self._done.notes.append(f"{counted(found.versions, 'stored version')} of pages could not be kept")
+            self._done.notes.append(
+                f"{counted(len(found.versions), 'stored version')} of pages could not be kept: {LOG}.log names them, too"
+            )
+            self._done.versions = found.versions
         sums = sums_of_logs(self._directory / LOGS, found.position)
         self._fetch_again(sums, f"{LOGS}/", storages=self._header.storages | {"log": dict(found.position)})
 
@@ -386,9 +391,10 @@ class _Repair:
         self._state.file.amend(self._header, self._state.fresh, {}, sums, folder)
 
     def _name_lost(self) -> None:
-        if self._done.lost:
+        if self._done.lost or self._done.versions:
             log = LogFile(self._directory / LOGS / f"{LOG}.log")
             log.lines([f"{url}\t{why}" for url, why in self._done.lost.items()])
+            log.lines([f"{version}\ta version of it that was stored" for version in self._done.versions])
             log.sync()
             log.close()
 

@@ -50,8 +50,8 @@ class MendedLogs(msgspec.Struct):
     """The pages whose last version is there, as it was stored, by their access forms."""
     linked: set[str] = set()
     """Access forms of pages that have lost links of links.log."""
-    versions: int = 0
-    """Lines of store.log that were left out."""
+    versions: list[str] = []
+    """Lines of store.log that were left out: the address, or the place where that can't be read."""
 
 
 class _Bodies(Bodies):
@@ -91,13 +91,14 @@ def mend_logs(
         doubtful = _overlaps(damaged.get(logs / STORE_LOG, ()), place, place + len(line))
         lost = entry is None or (entry.file and not body) or (doubtful and not judge.confirms(entry, body))
         out.append(bool(lost))
+        if lost:
+            found.versions.append(f"byte {place} of {STORE_LOG}" if entry is None else entry.url)
         if entry is not None:
             found.whole.pop(entry.url, None)
             if lost and entry.file:
                 moving.add(entry.file)
             elif not lost and judge.is_last(entry, body):
                 found.whole[entry.url] = entry
-    found.versions = sum(out)
     with disk_failures(logs):
         renewal = _MendedRenewal(logs, position, settings, out, moving)
         renewal.mend(bodies, damaged.get(logs / LINKS_LOG, ()), judge, found)

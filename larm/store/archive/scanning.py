@@ -19,7 +19,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecord, any_type
 from larm.errors import StorageError
 from larm.kit.disk.disk_failure import disk_failures
 
-_GZIP, _ZSTD = b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd"
+GZIP, _ZSTD = b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd"
 _FIRST_LINE = re.compile(rb"(?:\A|(?<=\n))WARC/[01]\.\d+\r?\n")
 _ALL = int(any_type)
 _BLOCK = 4_000_000  # bytes that are searched at a time
@@ -92,14 +92,14 @@ def is_by_record(path: Path) -> bool:
     """Whether each record can be read by itself; a file that was compressed as a whole has to be unpacked first."""
     try:
         with path.open("rb") as file:
-            if file.read(3) != _GZIP:
+            if file.read(3) != GZIP:
                 return True
             file.seek(0)
             records = iter(ArchiveIterator(file, parse_http=False))
             next(records)
             second = next(records).stream_pos  # behind all of the first, whatever its length
             file.seek(second)
-            return file.read(3) == _GZIP
+            return file.read(3) == GZIP
     except (OSError, StopIteration):
         return True
 
@@ -157,7 +157,7 @@ def _scan(file: BinaryIO, damaged: Damaged, kinds: int, most: int | None) -> Ite
                 if held is not None and not why:
                     yield held
                 at = last.offset
-            at = _next_start(file, at + 1)
+            at = next_start(file, at + 1)
 
 
 def _read_again(file: BinaryIO, offset: int) -> Record | None:
@@ -184,7 +184,7 @@ def _has_line_behind(file: BinaryIO, record: Record) -> bool:
 def is_packed(file: BinaryIO) -> bool:
     """Whether it is compressed."""
     file.seek(0)
-    return file.read(4).startswith((_GZIP, _ZSTD))
+    return file.read(4).startswith((GZIP, _ZSTD))
 
 
 def _record(found: WarcRecord, most: int | None) -> Record:
@@ -246,10 +246,11 @@ def flaw_of(record: Record, *, digest: bool = True) -> str:
     return ""
 
 
-def _next_start(file: BinaryIO, after: int) -> int | None:
-    """Where the next record may begin; None: nowhere."""
+def next_start(file: BinaryIO, after: int, magic: bytes | None = None) -> int | None:
+    """Where the next record may begin; None: nowhere. ``magic``: what records begin with; None: as the file does."""
     file.seek(0)
-    magic = next((each for each in (_GZIP, _ZSTD) if file.read(4).startswith(each) or file.seek(0)), b"")
+    if magic is None:
+        magic = next((each for each in (GZIP, _ZSTD) if file.read(4).startswith(each) or file.seek(0)), b"")
     place = after
     while True:
         file.seek(place)
