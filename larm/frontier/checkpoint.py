@@ -19,7 +19,7 @@ from larm.frontier.mail import NO_MAIL, MailCut
 from larm.frontier.queue_row import QueueRow
 from larm.frontier.resumption import Standing, decode_standing
 from larm.kit.disk.block_store import BlockStore
-from larm.kit.disk.range_sums import PREFIX
+from larm.kit.disk.range_sums import PREFIX, Sums
 
 _HEADER, _FRESH, _STANDING = "crawl", "seen-delta", "standing"
 
@@ -128,22 +128,16 @@ class CheckpointFile:
         return size
 
     def amend(
-        self,
-        header: Header,
-        fresh: bytes,
-        rows: Mapping[str, bytes],
-        sums: Mapping[str, bytes] | None = None,
-        folder: str = "",
+        self, header: Header, fresh: bytes, rows: Mapping[str, bytes], sums: Sums | None = None, folder: str = ""
     ) -> None:
         """The last checkpoint with another header, and other rows of hosts; when no crawl is running. Raises StorageError.
 
         ``sums``: of all files that have any (`larm.kit.disk.range_sums`), below ``folder`` or in all, in place of those before.
         """
         data = msgspec.msgpack.encode(header)
-        deletes = [_STANDING] if rows else []
-        if sums is not None:
-            deletes += self.store.keys(f"{PREFIX}{folder}")
-        self.store.transaction({_HEADER: data, _FRESH: fresh} | dict(rows) | dict(sums or {}), deletes)
+        old = [] if sums is None else self.store.keys(f"{PREFIX}{folder}")
+        puts = {_HEADER: data, _FRESH: fresh} | dict(rows) | (sums or {})
+        self.store.transaction(puts, [_STANDING, *old] if rows else old)
         self._keep(data)
 
     def read(self) -> tuple[Header, bytes] | None:

@@ -54,6 +54,7 @@ from larm.index.swap import put_back
 from larm.kit.commands import command
 from larm.kit.disk.files import is_there
 from larm.kit.disk.lock import DirectoryLock
+from larm.kit.disk.range_sums import Sums
 from larm.model.document import Visit
 from larm.model.file_url import file_url
 from larm.model.forgotten import PART, Forgotten, ForgottenPages, ForgottenPart, forgotten
@@ -196,7 +197,7 @@ def _opened(directory: Path, undo: Undo) -> tuple[State, Header]:
     return state, header
 
 
-def _amended(state: State, header: Header, part: ForgottenPart, sums: Mapping[str, bytes] | None = None) -> Header:
+def _amended(state: State, header: Header, part: ForgottenPart, sums: Sums | None = None) -> Header:
     header = msgspec.structs.replace(header, parts=header.parts | {PART: msgspec.to_builtins(part)})
     state.file.amend(header, state.fresh, {}, sums)
     return header
@@ -282,7 +283,7 @@ def _measured(header: Header, directory: Path, part: ForgottenPart) -> Header:
     return msgspec.structs.replace(header, storages=positions, logs=lengths)
 
 
-def _sums(directory: Path, header: Header) -> Mapping[str, bytes]:
+def _sums(directory: Path, header: Header) -> Sums:
     sums = sums_of_logs(directory / LOGS, header.storages.get("log"))
     if archive := header.storages.get("warc"):
         from larm.store.archive.storage import sums_of_files  # for who has one

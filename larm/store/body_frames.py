@@ -5,13 +5,10 @@ A frame has a checksum. Behind it stands a *skippable* frame, which is room for 
 overwritten; ``zstd -dc`` passes over it, and shows all bodies of a file. Pure but for `read_frame`; any thread.
 """
 
-from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from larm.errors import StorageError
-from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.squash import zstd
 
 BLOCK = 128_000
@@ -21,7 +18,6 @@ _LEVEL, _CHECKSUM = int(zstd.CompressionParameter.compression_level), int(zstd.C
 _OPTIONS = {_LEVEL: 1, _CHECKSUM: 1}
 """Level 3 takes a third more time, and 5 % less room."""
 _SLACK = 64
-_MAGIC = (0xFD2FB528).to_bytes(4, "little")
 _SKIPPED, _HEAD = (0x184D2A50).to_bytes(4, "little"), 8
 _CHUNK = 65_536
 
@@ -72,39 +68,3 @@ def room_at(file: BinaryIO, offset: int) -> int:
     file.seek(offset)
     head = file.read(_HEAD)
     return _HEAD + int.from_bytes(head[4:], "little") if head[:4] == _SKIPPED else 0
-
-
-def damaged_frames(path: Path, length: int) -> Iterator[tuple[int, int]]:
-    """Yield where the first ``length`` bytes of a file of frames are damaged: begin and end. Raises StorageError."""
-    with disk_failures(path), path.open("rb") as file:
-        at = 0
-        while at < length:
-            try:
-                at += read_frame(file, at, path)[1]
-                room = room_at(file, at)
-                file.seek(at + _HEAD)
-                whole = _HEAD <= room <= length - at and not any(file.read(room - _HEAD))
-            except StorageError:
-                whole = False
-            if whole:
-                at += room
-            else:
-                begin, at = at, _next_frame(file, at, length, path)
-                yield begin, at
-
-
-def _next_frame(file: BinaryIO, behind: int, length: int, path: Path) -> int:
-    """Return where the next whole frame begins, ``length`` where there is none."""
-    at = behind + 1
-    while at < length:
-        file.seek(at)
-        chunk = file.read(_CHUNK)
-        found = chunk.find(_MAGIC)
-        if found < 0:
-            at += max(len(chunk) - len(_MAGIC) + 1, 1)
-            continue
-        with suppress(StorageError):
-            read_frame(file, at + found, path)
-            return at + found
-        at += found + 1
-    return length

@@ -25,7 +25,7 @@ from larm.kit.disk.range_sums import Sums, damaged_ranges, read_sums, sums_of, t
 from larm.model.document import Visit
 from larm.model.message import SITEMAP
 from larm.seams import Clock
-from larm.store.page_file import PageFiles, check_page_files, damaged_bodies, page_file
+from larm.store.page_file import PageFiles, found_file
 from larm.store.store_log import StoreEntry, format_entry, format_links
 
 STORE_LOG = "store.log"
@@ -180,14 +180,13 @@ class LogStorage:
 
 
 def covered_files(logs: Path, position: Position) -> Iterator[tuple[str, Path, int]]:
-    """Yield the files whose ranges have checksums: name, path and noted length. New logs may not be in their place yet."""
+    """Yield logs and page files: name, path and noted length. New logs may not be in their place yet."""
     for name, length in ((STORE_LOG, position.store), (LINKS_LOG, position.links)):
         new = logs / (name + NEW)
         yield name, new if _is_meant(new, position, length) else logs / name, length
     for number, length in enumerate((*position.full, position.offset), 1):
-        path = page_file(logs, number, packed=False)
-        if length and is_there(path):
-            yield path.name, path, length
+        path = found_file(logs, number)
+        yield path.name, path, length
 
 
 def sums_of_logs(logs: Path, noted: Mapping[str, Any] | None) -> Sums:
@@ -198,19 +197,15 @@ def sums_of_logs(logs: Path, noted: Mapping[str, Any] | None) -> Sums:
 
 def damaged_logs(logs: Path, noted: Mapping[str, Any], store: BlockStore) -> Iterator[tuple[Path, int, int]]:
     """Yield where logs and page files are damaged: path, begin and end; ``store`` has the sums. Raises StorageError."""
-    position = Position.read(noted)
-    for name, path, length in covered_files(logs, position):
+    for name, path, length in covered_files(logs, Position.read(noted)):
         if is_there(path) and (ranges := [each for each in read_sums(store, logs / name) if each.end <= length]):
             yield from ((path, each.begin, each.end) for each in damaged_ranges(path, ranges))
-    yield from damaged_bodies(logs, (*position.full, position.offset))
 
 
 def check_lengths(directory: Path, position: Mapping[str, Any]) -> None:
     """All files have what the checkpoint noted. Changes nothing. Raises StorageError for the first one that was cut."""
-    logs, noted = directory / "logs", Position.read(position)
-    for _, path, length in covered_files(logs, noted):
+    for _, path, length in covered_files(directory / "logs", Position.read(position)):
         check_length(path, length)
-    check_page_files(logs, (*noted.full, noted.offset))
 
 
 class _Files:

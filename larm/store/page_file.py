@@ -6,15 +6,15 @@ nor two frames. A crawl may have files of both kinds: the setting holds for new 
 """
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from larm.errors import REPAIR, StorageError
 from larm.kit.disk.append_file import AppendFile
 from larm.kit.disk.disk_failure import disk_failures
-from larm.kit.disk.files import check_length, cut_back
+from larm.kit.disk.files import cut_back
 from larm.kit.disk.range_sums import Sums
-from larm.store.body_frames import BLOCK, damaged_frames, pack
+from larm.store.body_frames import BLOCK, pack
 
 _NAME = re.compile(r"pagefile_([1-9][0-9]*)\.pfl(\.zst)?")
 PLAIN = -1
@@ -32,20 +32,6 @@ def found_file(logs: Path, number: int, *, packed: bool = True) -> Path:
     return other if other.exists() else page_file(logs, number, packed=packed)
 
 
-def damaged_bodies(logs: Path, lengths: Sequence[int]) -> Iterator[tuple[Path, int, int]]:
-    """Yield where files of frames are damaged: path, begin and end. Plain ones have sums (`larm.kit.disk.range_sums`)."""
-    for number, length in enumerate(lengths, 1):
-        path = page_file(logs, number, packed=True)
-        if length and path.exists():
-            yield from ((path, *found) for found in damaged_frames(path, length))
-
-
-def check_page_files(logs: Path, lengths: Sequence[int]) -> None:
-    """Files 1, 2 ... are at least as long as that. Raises StorageError."""
-    for number, length in enumerate(lengths, 1):
-        check_length(found_file(logs, number), length)
-
-
 class PageFiles:
     """All page files of a crawl; the last one is open. Files and bytes after (``number``, ``length``) are removed.
 
@@ -53,7 +39,7 @@ class PageFiles:
 
     ``size``: a file is closed when it would exceed this many bytes; a larger body gets a file of its own.
     ``packed``: bodies go into frames, by one of which a file may exceed it. Methods raise StorageError.
-    ``sums``: gets the rows of what is written to plain files; frames have checksums.
+    ``sums``: gets the checksums of what is written (`larm.kit.disk.range_sums`).
     """
 
     def __init__(  # noqa: PLR0917  where it is to go on
@@ -76,7 +62,7 @@ class PageFiles:
         self._logs = logs
         self._size = size
         self._packed = packed
-        self._sums = None if packed else sums
+        self._sums = sums
         # only the writer thread
         self.full = list(full)
         """Bytes of each file before the last."""
