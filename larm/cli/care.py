@@ -112,6 +112,7 @@ def reindex(*, config: Config, directory: Path) -> None:
     if found.bodiless:
         notes += f"; {found.bodiless:,} by address, title and main text alone, for no copy of them is kept"
     say(f"{counted(found.pages, 'page')} {'is' if found.pages == 1 else 'are'} in the new index{notes}")
+    found.damaged.refuse()
 
 
 @click.command(cls=LarmCommand)

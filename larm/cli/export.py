@@ -34,11 +34,13 @@ def export(*, query: tuple[str, ...], form: str, output: Path | None, raw: bool,
     they were fetched. Of pages that ask that no copy is kept there is no text.
     """
     from larm.ops.exporting import FORMS, SITEMAP_MOST, exported, write_all, write_markdown, write_sitemaps
+    from larm.store.reader import LeftOut
 
     if output is not None:
         refuse_own(output)
     made = FORMS[form](config, raw)
-    pages = exported(config, directory, " ".join(query))
+    left_out = LeftOut()
+    pages = exported(config, directory, " ".join(query), left_out)
     try:
         if output is None:
             written = write_all(pages, made, write)
@@ -56,3 +58,4 @@ def export(*, query: tuple[str, ...], form: str, output: Path | None, raw: bool,
     if form == "sitemap" and output is None and written > SITEMAP_MOST:
         say(f"{written:,} URLs are more than a sitemap may have ({SITEMAP_MOST:,}): --output FOLDER makes several and an index")
     say(f"{counted(written, 'page')} exported")
+    left_out.refuse()

@@ -48,9 +48,11 @@ def links(
 
     chosen = {Kind.BROKEN: broken, Kind.REDIRECTED: redirected, Kind.EXTERNAL: external}
     asked = frozenset(kind for kind, wanted in chosen.items() if wanted) or frozenset(Kind)
-    checked = LinkCheck(config, directory, asked, places=not no_fragments).run()
+    check = LinkCheck(config, directory, asked, places=not no_fragments)
+    checked = check.run()
     _write(checked.findings, form)
     say(_about(checked, asked))
+    check.left_out.refuse()
     failing = asked if any(chosen.values()) else {Kind.BROKEN}
     return int(any(each.kind in failing for each in checked.findings))
 

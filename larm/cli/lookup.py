@@ -48,18 +48,20 @@ def cat(*, url: str, removed: bool, directory: Path) -> int:
     from larm.kit.printable import harmless
     from larm.model.url import fingerprint_of
     from larm.store.pages.page_rows import page_row
-    from larm.store.reader import StoreLog
+    from larm.store.reader import LeftOut, StoreLog
 
     access = access_form(url)
-    log = StoreLog(existing(directory))
+    left_out = LeftOut()
+    log = StoreLog(existing(directory), left_out=left_out)
     entry = log.find(access)
     if entry is None:
+        left_out.refuse()
         complain(f"{access}: not stored in {directory}; {command('why', access)} says why")
         return 1
     if entry.size and not entry.file:
         complain(f"{access}: it was fetched, but asks that no copy of it is kept (noarchive)")
         return 1
-    row = page_row(directory / QUEUES / PAGES, fingerprint_of(entry.normalised))
+    row = left_out.read(access, lambda: page_row(directory / QUEUES / PAGES, fingerprint_of(entry.normalised)))
     if row is not None and row.forgotten:
         why = row.last.why or f"HTTP status {row.last.status or row.forgotten}"
         see = "this is the copy of before" if removed else f"{command('cat', '--removed', access)} shows the copy of before"
@@ -71,4 +73,6 @@ def cat(*, url: str, removed: bool, directory: Path) -> int:
         click.echo(harmless(body.decode("utf-8", "replace")), nl=False)
     else:
         sys.stdout.buffer.write(body)
+        sys.stdout.buffer.flush()
+    left_out.refuse()
     return 0

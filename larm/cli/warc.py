@@ -34,9 +34,12 @@ def export(*, output: Path, config: Config, directory: Path) -> None:
     Pages become resource records: what went over the wire was not kept, and of dates only that of the page file.
     """
     from larm.ops.archiving import export_archive
+    from larm.store.reader import LeftOut
 
-    pages = export_archive(config, directory, output, complain)
+    left_out = LeftOut()
+    pages = export_archive(config, directory, output, complain, left_out)
     say(f"{output}: {counted(pages, 'page')}")
+    left_out.refuse()
 
 
 @warc.command()

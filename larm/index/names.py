@@ -6,6 +6,7 @@ from pathlib import Path
 
 import tantivy
 
+from larm.errors import StorageError
 from larm.index.anchors import ADVICE, PAGE, TEXT, opened
 from larm.index.failure import IndexFailure
 from larm.index.forms import Forms
@@ -29,6 +30,8 @@ class Anchors:
             self._schema = index.schema
             self._searcher = index.searcher()
         # only the reader's thread
+        self.damaged = False
+        """A search has found damage, and did without."""
         self._languages: Sequence[str] = ()
         self._forms: Forms | None = None
 
@@ -42,6 +45,13 @@ class Anchors:
 
         ``languages`` are those of the pages with the links, ``other_forms`` is what forms count that were not typed.
         """
+        try:
+            return self._find(units, languages, other_forms)
+        except StorageError:  # they only add to what the index says
+            self.damaged = True
+            return {}
+
+    def _find(self, units: Sequence[Sought], languages: Sequence[str], other_forms: float) -> Mapping[int, float]:
         forms = self._forms_in(languages)
         with self._failure:
             each = [self._called(one, forms, other_forms) for one in units if one.unit.words]

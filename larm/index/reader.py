@@ -10,7 +10,7 @@ from pathlib import Path
 import tantivy
 
 from larm.config import SearchSettings
-from larm.errors import UsageError
+from larm.errors import StorageError, UsageError
 from larm.index import fields, schema
 from larm.index.analysis import Analyzer
 from larm.index.anchors import ANCHORS
@@ -74,6 +74,7 @@ class IndexReader:
         # only the calling thread
         self._moment = self._anchored = (0, 0)
         self._anchors: Anchors | None = None
+        self._anchors_damaged = False
         self.reload()
 
     def reload(self) -> None:
@@ -89,7 +90,16 @@ class IndexReader:
             self._retrieval = Retrieval(self._schema, self._searcher, words, self._settings)
         anchors = self._path.with_name(ANCHORS)
         if (moment := _moment(anchors)) != self._anchored:
-            self._anchored, self._anchors = moment, open_anchors(anchors)
+            self._anchored, self._anchors, self._anchors_damaged = moment, None, False
+            try:
+                self._anchors = open_anchors(anchors)
+            except StorageError:  # searches do without
+                self._anchors_damaged = True
+
+    @property
+    def anchors_damaged(self) -> bool:
+        """Searches do without the texts of links, because their index is damaged."""
+        return self._anchors_damaged or (self._anchors is not None and self._anchors.damaged)
 
     def begin(self, context: QueryContext) -> None:
         """What is asked from now on is part of this search; after a `reload`."""

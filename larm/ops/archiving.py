@@ -19,26 +19,29 @@ from larm.store.archive.names import FOLDER, PAYLOADS
 from larm.store.archive.purge import purge_archive
 from larm.store.archive.wacz import write_wacz
 from larm.store.log import STORE_LOG
-from larm.store.reader import StoreLog
+from larm.store.reader import LeftOut, StoreLog
 from larm.version import VERSION
 
 WACZ = ".wacz"
 
 
-def export_archive(settings: Config, directory: Path, target: Path, tell: Callable[[str], object]) -> int:
-    """Into a folder, or a WACZ file; how many pages it has. Raises UsageError, StorageError."""
+def export_archive(settings: Config, directory: Path, target: Path, tell: Callable[[str], object], left_out: LeftOut) -> int:
+    """Into a folder, or a WACZ file; how many pages it has. Raises UsageError, StorageError.
+
+    ``left_out``: gets the pages that can't be read.
+    """
     if target.suffix.lower() != WACZ:
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
             raise UsageError(f"{target}: expected a folder that is empty, or not there yet")
         with _stage(target) as stage:
-            pages = _export(settings, directory, stage, tell)
+            pages = _export(settings, directory, stage, tell, left_out)
             with disk_failures(target):
                 stage.replace(target)
             return pages
     kept = sorted((directory / FOLDER).glob("*.warc.gz"))
     with _stage(target) as stage:
         if not kept:
-            _export(settings, directory, stage, tell)
+            _export(settings, directory, stage, tell, left_out)
         elif removed := _removed(settings, directory):
             with disk_failures(stage):
                 for path in kept:
@@ -46,8 +49,8 @@ def export_archive(settings: Config, directory: Path, target: Path, tell: Callab
             purge_archive(stage, stage / PAYLOADS, removed.__contains__)
             tell(f"{counted(len(removed), 'page')} left out: {REMOVED}")
         else:
-            return _pack(directory, target, kept, tell)
-        return _pack(directory, target, sorted(stage.glob("*.warc.gz")), tell)
+            return _pack(directory, target, kept, tell, left_out)
+        return _pack(directory, target, sorted(stage.glob("*.warc.gz")), tell, left_out)
 
 
 @contextmanager
@@ -63,10 +66,10 @@ def _stage(target: Path) -> Iterator[Path]:
         shutil.rmtree(stage, ignore_errors=True)
 
 
-def _export(settings: Config, directory: Path, target: Path, tell: Callable[[str], object]) -> int:
+def _export(settings: Config, directory: Path, target: Path, tell: Callable[[str], object], left_out: LeftOut) -> int:
     size, about = int(settings.storage.warc.size), about_crawl(settings)
     with StoredPages(settings, directory) as pages:
-        return export_pages(directory, target, size, about, SystemClock(), robots=pages.robots, tell=tell)
+        return export_pages(directory, target, size, about, SystemClock(), robots=pages.robots, tell=tell, left_out=left_out)
 
 
 def _removed(settings: Config, directory: Path) -> set[str]:
@@ -76,11 +79,11 @@ def _removed(settings: Config, directory: Path) -> set[str]:
         return {entry.url for entry in StoreLog(directory) if pages.robots(entry) is None}
 
 
-def _pack(directory: Path, target: Path, files: Sequence[Path], tell: Callable[[str], object]) -> int:
+def _pack(directory: Path, target: Path, files: Sequence[Path], tell: Callable[[str], object], left_out: LeftOut) -> int:
     if not files:
         raise UsageError(f"{directory}: no page of it was stored, so there is nothing to export")
     titles: dict[str, str] = {}
     if is_there(directory / "logs" / STORE_LOG):
-        titles = {entry.url: entry.title for entry in StoreLog(directory)}
+        titles = {entry.url: entry.title for entry in StoreLog(directory, left_out=left_out)}
     software = f"larm/{VERSION}"
     return write_wacz(target, files, lambda url: titles.get(url, ""), software, SystemClock().wall(), say_damage(target, tell))

@@ -29,6 +29,7 @@ from larm.ops.stored_pages import StoredPage, StoredPages
 from larm.parse.fragments import HTML
 from larm.parse.markdown import markdown
 from larm.parse.readable import ordered
+from larm.store.reader import LeftOut
 
 SITEMAP_MOST = 50_000
 """URLs of one sitemap, by the protocol (sitemaps.org)."""
@@ -153,16 +154,18 @@ FORMS: dict[str, Callable[[Config, bool], Form]] = {
 """By the names of ``--format``; of the settings, and of ``--raw``."""
 
 
-def exported(settings: Config, directory: Path, query: str = "") -> Iterator[Exported]:
+def exported(settings: Config, directory: Path, query: str = "", left_out: LeftOut | None = None) -> Iterator[Exported]:
     """Yield the pages that a query finds, all without one, in the order of the crawl; no sitemaps.
 
-    Raises UsageError, StorageError.
+    Raises UsageError, StorageError. ``left_out``: gets the pages that can't be read.
     """
     wanted = found_by(settings, directory, query) if query else None
-    with StoredPages(settings, directory) as pages:
+    with StoredPages(settings, directory, left_out=left_out) as pages:
         for page in pages:
-            if (wanted is None or page.url.fingerprint in wanted) and (document := pages.read(page)).lastmods is None:
-                yield Exported(page, document, lambda page=page: pages.body(page))  # type: ignore[misc]
+            if wanted is None or page.url.fingerprint in wanted:
+                document = pages.read_whole(page)
+                if document is not None and document.lastmods is None:
+                    yield Exported(page, document, lambda page=page: pages.body(page))  # type: ignore[misc]
 
 
 def found_by(settings: Config, directory: Path, query: str) -> frozenset[int]:

@@ -111,6 +111,8 @@ class LinkCheck:
         self._known = _Known(book, ForgottenPages(forgotten_of(last_header(directory)).items))
         embedded = msgspec.structs.replace(settings.processing, follow_embedded=True)  # or style sheets would have no links
         self._pages = StoredPages(msgspec.structs.replace(settings, processing=embedded), directory)
+        self.left_out = self._pages.left_out
+        """Pages that can't be read."""
         self._kinds = kinds
         self._scope = scope_of(as_before(settings, self._pages.header), self._pages.normalizer, self._pages.header)
         ask = places and Kind.BROKEN in kinds
@@ -137,7 +139,8 @@ class LinkCheck:
         return Checked(sorted(self._found.values(), key=lambda each: list(Kind).index(each.kind)), self._links, self._unchecked)
 
     def _look_at(self, page: StoredPage) -> None:
-        document = self._pages.read(page)
+        if (document := self._pages.read_whole(page)) is None:
+            return
         for link in document.links:
             self._follow(link.url, Referrer(page.url.access, link.anchor))
         for warning in document.warnings:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,6 +36,7 @@ from larm.model.url import BadUrl
 from larm.ops.stored_pages import StoredPage, StoredPages
 from larm.store.index import IndexStorage
 from larm.store.pending import Told, read_pending
+from larm.store.reader import LeftOut
 from larm.store.store_log import StoreEntry
 
 if TYPE_CHECKING:
@@ -50,6 +52,8 @@ class Reindexed(NamedTuple):
     """Of these, pages of which no copy is kept: what the old index had stored of them, title and main text, is all there is."""
     left_out: int
     """Pages of the log that the old index has not."""
+    damaged: LeftOut
+    """Pages that can't be read."""
 
 
 class _Moment:
@@ -168,7 +172,10 @@ def _fill(storage: IndexStorage, moment: _Moment, pages: StoredPages, previous: 
     indexed = bodiless = left_out = 0
     for entry in pages.log.latest():
         known = previous.find(entry.normalised)
-        visit = None if known is None else _visit(pages, entry, known)
+        damaged = len(pages.left_out)
+        visit = None if known is None else pages.left_out.read(entry.url, partial(_visit, pages, entry, known))
+        if len(pages.left_out) > damaged:
+            continue
         if known is None or visit is None:
             left_out += 1
             continue
@@ -176,7 +183,7 @@ def _fill(storage: IndexStorage, moment: _Moment, pages: StoredPages, previous: 
         storage.store([visit])
         indexed += 1
         bodiless += bool(entry.size and not visit.body)
-    return Reindexed(indexed, bodiless, left_out)
+    return Reindexed(indexed, bodiless, left_out, pages.left_out)
 
 
 def _visit(pages: StoredPages, entry: StoreEntry, known: Known) -> Visit | None:

@@ -14,7 +14,7 @@ import msgspec
 
 from larm.crawldir.form import MARKER, refuse_other_form
 from larm.crawldir.marker import STATS
-from larm.crawldir.sealing import Sealing, read_at_start
+from larm.crawldir.sealing import Sealing, read_at_start, seal_of
 from larm.crawldir.state import (
     ALIASES,
     ANCHORS,
@@ -45,6 +45,7 @@ from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import is_there
 from larm.kit.disk.journal import Journal
 from larm.kit.disk.lock import DirectoryLock
+from larm.kit.disk.seal import changed_unseen
 from larm.kit.disk.seen_set import DiskSeenSet
 from larm.kit.disk.table import Table
 from larm.store.archive.names import FOLDER as WARC
@@ -54,7 +55,7 @@ from larm.store.pending import read_pending
 
 _Check = Callable[[], Iterable["Damage"] | None]
 _CHANGED = "these bytes are not as they were written"
-_UNREADABLE = (StorageError, ArithmeticError, LookupError, TypeError, ValueError, msgspec.MsgspecError)
+_UNREADABLE = (StorageError, OSError, ArithmeticError, LookupError, TypeError, ValueError, msgspec.MsgspecError)
 """What reading a damaged file may raise."""
 
 
@@ -135,6 +136,15 @@ def find_damage(directory: Path) -> Iterator[Damage]:
     for path in [directory / MARKER, directory / STATS, *sorted(queues.glob("*.json"))]:
         if is_there(path):
             yield from _noted("other", path, partial(_json, path))
+
+    yield from _noted("other", seal_of(directory), lambda: _sealed(directory))
+
+
+def _sealed(directory: Path) -> Iterator[Damage]:
+    """Yield small files that have changed without a trace."""
+    parts = {directory / INDEX: "index", directory / ANCHORS: "anchors"}
+    for path in changed_unseen(seal_of(directory), directory):
+        yield Damage(parts.get(path.parent, "other"), path, _CHANGED)
 
 
 def _noted(part: str, path: Path, check: _Check) -> Iterator[Damage]:

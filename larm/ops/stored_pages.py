@@ -7,6 +7,7 @@ in which these were stored. Memory does not grow with the pages, but for a crawl
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ from larm.model.outcome import Fetched, Timing
 from larm.model.url import BadUrl, Url
 from larm.store.pages.page_row import PageRow
 from larm.store.pages.page_rows import PageRows
-from larm.store.reader import StoreLog
+from larm.store.reader import LeftOut, StoreLog
 from larm.store.store_log import StoreEntry
 
 
@@ -36,14 +37,18 @@ class StoredPage(NamedTuple):
 
 
 class StoredPages:
-    """Of one directory; a context. Raises UsageError where nothing was stored, ConfigError, StorageError."""
+    """Of one directory; a context. Raises UsageError where nothing was stored, ConfigError, StorageError.
 
-    def __init__(self, settings: Config, directory: Path, position: int | None = None) -> None:
+    Damaged records are left out: the user calls `LeftOut.refuse` at its end.
+    """
+
+    def __init__(self, settings: Config, directory: Path, position: int | None = None, left_out: LeftOut | None = None) -> None:
         """``position``: bytes of store.log that count; None: all of it."""
         # constant after construction
         self.header = last_header(directory)
         """None: there is no checkpoint."""
-        self.log = StoreLog(directory, position)
+        self.left_out = LeftOut() if left_out is None else left_out
+        self.log = StoreLog(directory, position, left_out=self.left_out)
         self.normalizer = normalizer_of(settings, directory, self.header.start_urls if self.header else settings.crawl.start)
         self._process = Processors(
             settings, self.normalizer, Counters(), SystemClock(), text=True, memory=memory_budget(settings)
@@ -70,9 +75,12 @@ class StoredPages:
                 url = self.normalizer.parse(entry.url)
             except BadUrl:  # the log is damaged, or the rules of hosts are others now
                 continue
-            row = self.row(url)
-            if row is None or row.stored:
-                yield StoredPage(entry, url, row)
+            page = self.left_out.read(entry.url, partial(self._page, entry, url))
+            if page is not None and (page.row is None or page.row.stored):
+                yield page
+
+    def _page(self, entry: StoreEntry, url: Url) -> StoredPage:
+        return StoredPage(entry, url, self.row(url))
 
     def body(self, page: StoredPage) -> bytes:
         """Its bytes; empty where no copy is kept."""
@@ -104,3 +112,7 @@ class StoredPages:
         if row := page.row:
             headers |= {"last-modified": row.known.last_modified, "x-robots-tag": row.asks}
         return self._process.process(URLMessage(page.url), Fetched(entry.status, headers, body, Timing()))
+
+    def read_whole(self, page: StoredPage) -> Document | None:
+        """As `read`; None: its bytes can't be read, so it is left out."""
+        return self.left_out.read(page.entry.url, lambda: self.read(page))

@@ -5,11 +5,13 @@ writes: a last line without its end is left out. Any thread; `Bodies` only keeps
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from larm.errors import StorageError, UsageError
+from larm.kit.counted import counted
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import is_there
 from larm.kit.logs.columns import clean
@@ -17,6 +19,33 @@ from larm.store.body_frames import read_frame
 from larm.store.log import STORE_LOG
 from larm.store.page_file import PLAIN, page_file
 from larm.store.store_log import StoreEntry, parse_entry
+
+T = TypeVar("T")
+
+
+class LeftOut:
+    """The damaged records that a reading command leaves out. Used on one thread."""
+
+    def __init__(self) -> None:
+        self._errors: dict[object, StorageError] = {}
+
+    def __len__(self) -> int:
+        return len(self._errors)
+
+    def read(self, record: object, read: Callable[[], T]) -> T | None:
+        """Return what ``read`` returns; None, and note it, where it raises StorageError. ``record``: its name or place."""
+        try:
+            return read()
+        except StorageError as error:
+            self._errors.setdefault(record, error)
+            return None
+
+    def refuse(self) -> None:
+        """Raise StorageError if something was left out: when everything else was written."""
+        if self._errors:
+            first = str(next(iter(self._errors.values()))).partition("; ")[0]
+            left = f"{counted(len(self), 'damaged record')} left out, the first: {first}"
+            raise StorageError(f"{left}; 'larm repair' drops what is damaged, and the next run fetches it")
 
 
 class Bodies:
@@ -62,12 +91,15 @@ class StoreLog:
     Raises UsageError if there is no such file.
 
     A line or a page file that is not as it should be is a StorageError that names the file.
+
+    ``left_out``: gets such lines, which are then passed over.
     """
 
-    def __init__(self, directory: Path, end: int | None = None, begin: int = 0) -> None:
+    def __init__(self, directory: Path, end: int | None = None, begin: int = 0, left_out: LeftOut | None = None) -> None:
         # constant after construction
         self._begin = begin
         self._end = end
+        self._left_out = left_out
         self._logs = directory / "logs"
         self._path = self._logs / STORE_LOG
         self._bodies = Bodies(self._logs)
@@ -75,7 +107,13 @@ class StoreLog:
             raise UsageError(f"no {STORE_LOG} in {self._logs}: 'larm crawl URL' makes one; --dir names another directory")
 
     def __iter__(self) -> Iterator[StoreEntry]:
-        return (entry for _, entry, _ in entries_of(self._path, self._end, self._begin))
+        if self._left_out is None:
+            yield from (entry for _, entry, _ in entries_of(self._path, self._end, self._begin))
+            return
+        for number, (place, line) in enumerate(lines_of(self._path, self._end, self._begin), 1):
+            entry = self._left_out.read(place, partial(_parsed, self._path, line, f"line {number}"))
+            if entry is not None:
+                yield entry
 
     def latest(self) -> Iterator[StoreEntry]:
         """The last entry of each page. The log is read twice, for some 100 bytes of memory a page."""
@@ -95,8 +133,9 @@ class StoreLog:
                 while (hit := block.rfind(needle, 0, end)) >= 0:
                     first = block.rfind(b"\n", 0, hit) + 1
                     last = block.index(b"\n", hit)
-                    entry = _parsed(self._path, block[first:last], f"byte {start + first}")
-                    if needle[1:-1] in (entry.url.encode(), entry.normalised.encode()):
+                    parse = partial(_parsed, self._path, block[first:last], f"byte {start + first}")
+                    entry = parse() if self._left_out is None else self._left_out.read(start + first, parse)
+                    if entry is not None and needle[1:-1] in (entry.url.encode(), entry.normalised.encode()):
                         return entry
                     end = first  # it was the title, or some other column
         return None

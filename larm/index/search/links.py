@@ -5,6 +5,7 @@ Called by the searcher, on its thread.
 
 from pathlib import Path
 
+from larm.errors import StorageError
 from larm.graph.reader import GraphReader, open_graph
 from larm.index.duplicates.lookup import kin_of
 from larm.index.search.snippets import safe_line
@@ -15,6 +16,10 @@ from larm.model.url import BadUrl, Url, URLNormalizer
 _MOST = 2_000
 """Pages that link to one; the most important of them."""
 _normalizer = URLNormalizer(files=True)
+
+
+DAMAGED = "is damaged; 'larm repair' makes it again"
+"""End of a note."""
 
 
 class LinkDesk:
@@ -45,7 +50,11 @@ class LinkDesk:
         url = _url("info", text, notes)
         if url is None:
             return None
-        kin = kin_of(self._aliases, url.fingerprint)
+        kin = None
+        try:
+            kin = kin_of(self._aliases, url.fingerprint)
+        except StorageError:
+            notes.append(f"whether {url.access} is like another page is not known: the table of these {DAMAGED}")
         if kin is not None:
             notes.append(f"{url.access}: {kin.why} {kin.first}")
         if kin is None or kin.indexed:
@@ -56,11 +65,15 @@ class LinkDesk:
         url = _url("link", text, notes)
         if url is None:
             return None
-        graph = self.graph()
+        try:
+            graph = self.graph()
+            found = graph.in_links(url.fingerprint, _MOST) if graph is not None else []
+        except StorageError:
+            notes.append(f"link: was ignored: the link graph {DAMAGED}")
+            return None
         if graph is None:
             notes.append("link: was ignored: there is no link graph; a crawl makes one unless it runs with --no-index")
             return None
-        found = graph.in_links(url.fingerprint, _MOST)
         if len(found) == _MOST:
             notes.append(f"of the pages that link to {url.access}, the {_MOST:,} most important ones were looked at")
         return Pages(tuple(found))

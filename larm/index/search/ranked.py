@@ -16,6 +16,7 @@ from typing import NamedTuple
 import msgspec
 
 from larm.config import SearchSettings
+from larm.errors import StorageError
 from larm.graph.files import SNAPSHOT
 from larm.graph.reader import GraphReader, open_graph
 from larm.index import fixed_weights
@@ -91,7 +92,10 @@ class Ranker:
         self._own = own
         # only the calling thread
         self._made = self._graph_made()
-        self._graph: GraphReader | None = open_graph(self._directory)
+        self._graph: GraphReader | None = None
+        self.graph_damaged = False
+        """Pages are ranked without links, because the link graph is damaged."""
+        self._open_graph()
 
     def rank(
         self,
@@ -163,7 +167,15 @@ class Ranker:
         """See the latest commit of the index, and the latest link graph."""
         self._reader.reload()
         if (made := self._graph_made()) != self._made:
-            self._made, self._graph = made, open_graph(self._directory)
+            self._made = made
+            self._open_graph()
+
+    def _open_graph(self) -> None:
+        self._graph, self.graph_damaged = None, False
+        try:
+            self._graph = open_graph(self._directory)
+        except StorageError:
+            self.graph_damaged = True
 
     def _graph_made(self) -> int:
         """When, as the file system has it; 0 if there is none."""
@@ -194,7 +206,11 @@ class Ranker:
         """The candidates in their final order."""
         scale = max((each.weight for each in found.units), default=1.0)
         weight, graph = fixed_weights.LINK_RANK * scale * by_links(found.units), self._graph
-        degrees = graph.in_degrees(each.page for each in found.candidates) if graph and weight else [0] * len(found.candidates)
+        degrees: Sequence[int] = [0] * len(found.candidates)
+        try:
+            degrees = graph.in_degrees(each.page for each in found.candidates) if graph and weight else degrees
+        except StorageError:
+            self.graph_damaged = True
         having_all = found.having_all if found.every is not None else ()
         having, weighed = fixed_weights.ALL_WORDS * scale, []
         for each, degree in zip(found.candidates, degrees, strict=True):

@@ -14,7 +14,7 @@ from larm.config import SearchSettings
 from larm.index.reader import IndexReader, Match
 from larm.index.search.advice import advice, missing
 from larm.index.search.entries import entry_at, names_of
-from larm.index.search.links import LinkDesk
+from larm.index.search.links import DAMAGED, LinkDesk
 from larm.index.search.marks import Marks
 from larm.index.search.narrowing import narrowed
 from larm.index.search.own_score import OwnScore
@@ -152,6 +152,8 @@ class IndexSearcher:
         n = min(max(1, asked.number), MOST_HITS)
         offset = n * (max(1, asked.page) - 1)
         found = self._ranker.rank(tree, n, offset, sort=asked.sort, explain=asked.explain, alike=asked.alike)
+        notes += [f"ranked without the link graph, which {DAMAGED}"] if self._ranker.graph_damaged else []
+        notes += [f"searched without the index of the texts of links, which {DAMAGED}"] if reader.anchors_damaged else []
         notes += [f"no page has {symbol} as it stands" for symbol in found.unknown]
         notes += self._of_one_stem(found)
         if found.found.loosened and found.total:

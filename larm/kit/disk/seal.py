@@ -8,6 +8,7 @@ was, as of a disk that forgets, shows when somebody asks for it (``larm check --
 Main thread; what `open_seal` returns is constant.
 """
 
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,9 +18,9 @@ from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failure
 from larm.kit.disk.files import sync_directory
 
-_Look = tuple[int, int]
-"""Bytes, and nanoseconds since 1970 of the last change."""
-_decode = msgspec.json.Decoder(dict[str, _Look]).decode
+_Look = tuple[int, int, int]
+"""Bytes, nanoseconds since 1970 of the last change, and of a small file the CRC-32."""
+_decode = msgspec.json.Decoder(tuple[int, dict[str, _Look]]).decode
 
 
 class Seal:
@@ -44,25 +45,52 @@ NO_SEAL = Seal()
 def open_seal(path: Path, root: Path) -> Seal:
     """The seal at ``path``, of files below ``root``. It is gone when this returns. Raises StorageError."""
     try:
-        noted = _decode(path.read_bytes())
+        noted = _looks(path)
         path.unlink()
     except (FileNotFoundError, NotADirectoryError):
         return NO_SEAL
     except OSError as error:
         raise disk_failure(path, error) from error
-    except (msgspec.MsgspecError, UnicodeDecodeError):  # then it says nothing; and it is replaced at the end
+    except ValueError:  # then it says nothing; and it is replaced at the end
         return NO_SEAL
     sync_directory(path.parent)
-    return Seal(root / name for name, look in noted.items() if _look(root / name) == look)
+    return Seal(root / name for name, look in noted.items() if _look(root / name, look[2]) == look)
 
 
-def write_seal(path: Path, root: Path, files: Iterable[Path]) -> None:
-    """Seal ``files``, which are closed, below ``root``. Raises StorageError, and there is none then."""
+def write_seal(path: Path, root: Path, files: Iterable[Path], small: Iterable[Path] = ()) -> None:
+    """Seal ``files``, which are closed, below ``root``; those that are ``small`` with a checksum.
+
+    Raises StorageError, and there is none then.
+    """
     looks = {str(file.relative_to(root)): _look(file) for file in files}
-    write_atomically(path, msgspec.json.encode({name: look for name, look in looks.items() if look is not None}))
+    looks |= {str(file.relative_to(root)): _look(file, _crc(file)) for file in small}
+    noted = {name: look for name, look in looks.items() if look is not None}
+    write_atomically(path, msgspec.json.encode((_checksum(noted), noted)))
 
 
-def _look(path: Path) -> _Look | None:
+def changed_unseen(path: Path, root: Path) -> list[Path]:
+    """Return the small files with other bytes that nobody has touched. Raises ValueError for a damaged seal, OSError."""
+    looks = {root / name: look for name, look in _looks(path).items() if look[2]} if path.exists() else {}
+    return [file for file, look in looks.items() if _look(file, look[2]) == look and _crc(file) != look[2]]
+
+
+def _looks(path: Path) -> dict[str, _Look]:
+    """Raises ValueError (msgspec's errors are some), OSError."""
+    checksum, noted = _decode(path.read_bytes())
+    if checksum != _checksum(noted):
+        raise ValueError("its checksum is wrong")
+    return noted
+
+
+def _checksum(noted: dict[str, _Look]) -> int:
+    return zlib.crc32(msgspec.json.encode(noted))
+
+
+def _crc(path: Path) -> int:
+    return zlib.crc32(path.read_bytes()) if path.is_file() else 0
+
+
+def _look(path: Path, checksum: int = 0) -> _Look | None:
     """None: there is no such file, or, of a database, some of it is in its log."""
     try:
         found = path.stat()
@@ -71,4 +99,4 @@ def _look(path: Path) -> _Look | None:
             return None
     except OSError:
         return None
-    return found.st_size, found.st_mtime_ns
+    return found.st_size, found.st_mtime_ns, checksum

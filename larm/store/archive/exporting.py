@@ -17,7 +17,7 @@ from larm.store.archive.records import SUFFIX, Records, date_of, gzip_member
 from larm.store.archive.warc_files import Entry, Place, WarcFiles
 from larm.store.log import STORE_LOG
 from larm.store.page_file import found_file
-from larm.store.reader import StoreLog
+from larm.store.reader import LeftOut, StoreLog
 from larm.store.store_log import StoreEntry
 
 REMOVED: Final = "removed from the index since; 'larm cat --removed URL' shows the copy of before"
@@ -32,13 +32,15 @@ def export_pages(
     *,
     robots: Callable[[StoreEntry], str | None],
     tell: Callable[[str], object],
+    left_out: LeftOut,
 ) -> int:
     """Write the archive into the folder ``target``, which is empty; how many pages it has.
 
     ``robots``: what a page asks of them, None: it was removed; ``tell`` is told how many pages are left out, and why.
+    ``left_out``: gets the pages that can't be read.
     Raises StorageError.
     """
-    log = StoreLog(directory)
+    log = StoreLog(directory, left_out=left_out)
     records = Records(gzip_member)
     dates: dict[int, str] = {}
 
@@ -57,7 +59,10 @@ def export_pages(
     removed = set()
     try:
         for entry in log:
-            asks = robots(entry)
+            found = left_out.read((entry.url, entry.file, entry.offset), lambda: (robots(entry), log.body(entry)))  # noqa: B023
+            if found is None:
+                continue
+            asks, body = found
             if asks is None:
                 removed.add(entry.url)
                 continue
@@ -66,7 +71,7 @@ def export_pages(
                 continue
             files.prepare()
             when = date(entry.file)
-            made = records.resource(entry.url, when, entry.mime, log.body(entry), asks)
+            made = records.resource(entry.url, when, entry.mime, body, asks)
             told = [("via", entry.from_page), ("status", str(entry.status)), ("title", entry.title)]
             files.append(
                 [

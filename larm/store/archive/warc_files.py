@@ -188,7 +188,8 @@ def _covered(folder: Path, place: Place) -> Iterator[tuple[Path, Path, bytes]]:
 
 def _by_offset(index: bytes) -> bytes:
     try:
-        return b"".join(sorted(index.splitlines(keepends=True), key=lambda line: place_of(str(line, "utf-8"))[0]))
+        lines = index.decode().splitlines(keepends=True)
+        return "".join(sorted(lines, key=lambda line: place_of(line)[0])).encode()
     except ValueError:  # it is damaged
         return index
 
