@@ -188,8 +188,8 @@ class BlockStore:
     def check(self) -> None:
         """Read all entries. Raises StorageError."""
         keys = self.keys()
-        for at in range(0, len(keys), _ROWS):
-            self.get_many(keys[at : at + _ROWS])
+        if len(keys) != sum(len(self.get_many(keys[at : at + _ROWS])) for at in range(0, len(keys), _ROWS)):
+            raise _foreign(self._path, "an entry that is not found by its key")
 
     def retire(self, key: str) -> None:
         """The block is no longer needed, but must survive until the next checkpoint, as the last one may still refer to it."""
