@@ -19,7 +19,7 @@ from larm.frontier.mail import NO_MAIL, MailCut
 from larm.frontier.queue_row import QueueRow
 from larm.frontier.resumption import Standing, decode_standing
 from larm.kit.disk.block_store import BlockStore
-from larm.kit.disk.range_sums import PREFIX, Sums
+from larm.kit.disk.range_sums import PREFIX
 
 _HEADER, _FRESH, _STANDING = "crawl", "seen-delta", "standing"
 
@@ -128,7 +128,7 @@ class CheckpointFile:
         return size
 
     def amend(
-        self, header: Header, fresh: bytes, rows: Mapping[str, bytes], sums: Sums | None = None, folder: str = ""
+        self, header: Header, fresh: bytes, rows: Mapping[str, bytes], sums: Mapping[str, bytes] | None = None, folder: str = ""
     ) -> None:
         """The last checkpoint with another header, and other rows of hosts; when no crawl is running. Raises StorageError.
 
@@ -136,7 +136,7 @@ class CheckpointFile:
         """
         data = msgspec.msgpack.encode(header)
         old = [] if sums is None else self.store.keys(f"{PREFIX}{folder}")
-        puts = {_HEADER: data, _FRESH: fresh} | dict(rows) | (sums or {})
+        puts = {_HEADER: data, _FRESH: fresh} | dict(rows) | dict(sums or {})
         self.store.transaction(puts, [_STANDING, *old] if rows else old)
         self._keep(data)
 

@@ -144,7 +144,7 @@ def _sealed(directory: Path) -> Iterator[Damage]:
     """Yield small files that have changed without a trace."""
     parts = {directory / INDEX: "index", directory / ANCHORS: "anchors"}
     for path in changed_unseen(seal_of(directory), directory):
-        yield Damage(parts.get(path.parent, "other"), path, _CHANGED)
+        yield Damage(parts.get(path.parent, "journal" if path.name == ORDERS else "other"), path, _CHANGED)
 
 
 def _noted(part: str, path: Path, check: _Check) -> Iterator[Damage]:
