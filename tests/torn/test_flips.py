@@ -24,12 +24,12 @@ from larm.ops.state_check import find_damage
 from larm.store.pending import read_pending
 from tests.stories.crawls import ALL_HOSTS, run_crawl
 from tests.support.random_web import random_web
-from tests.torn.bases import HOSTS, PAGES, SETTINGS, Bases
+from tests.torn.bases import SETTINGS, Bases
 
 SEED = int(os.environ.get("LARM_SEED", "1"))
 KINDS = ["finished", "stopped", "killed", "revisited", "plain"]
 SIZE = 8
-TEXTS = re.compile(r"lock|stats\.json|logs/(?!store|links|pagefile).*|cachingqueue/(inflight|crash)")
+TEXTS = re.compile(r"lock|stats\.json(\.new)?|logs/(?!store|links|pagefile).*|cachingqueue/(inflight|crash)")
 """For people, or notes from which at worst a page is taken for a suspect."""
 WHOLE_ONLY = re.compile(r"larm\.json|.*/(meta|\.managed|suspects)\.json")
 """After a kill there is no seal with the checksums of these: what is no JSON any more is found, or what is not in the files."""
@@ -46,7 +46,7 @@ diskcache uses, and its settings, which each start writes again."""
 
 @pytest.fixture(scope="module")
 def bases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    with random_web(3, hosts=HOSTS, pages=PAGES, delay=0.001) as web, pytest.MonkeyPatch.context() as patch:
+    with random_web(3, hosts=3, pages=45, delay=0.001) as web, pytest.MonkeyPatch.context() as patch:
         patch.setattr(table, "TAIL", 20)  # many runs, and merges that are open
         patch.setitem(SETTINGS, "storage.chain", ["log", "index", "graph", "warc"])
         made = Bases(tmp_path_factory.mktemp("flips"), web)
@@ -110,6 +110,8 @@ def is_left_over(directory: Path, path: Path, waits: str | int) -> bool:
     """It is of a commit that is no more, or was none yet: the next run removes it."""
     if path.name.startswith("pending-"):
         return path.name != waits
+    if path.name.startswith(".") and path.name != ".managed.json":
+        return True
     known = (directory / "index" / "meta.json").read_text().replace("-", "")
     return path.parent.name == "index" and path.suffix != ".json" and path.name.partition(".")[0] not in known
 
