@@ -14,6 +14,7 @@ A text that only asks to be clicked says nothing of its target, and is left out.
 import json
 import re
 import shutil
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -71,8 +72,8 @@ ANCHORS = "anchors"
 PAGE, TEXT = "page", "anchors"
 """Its fields."""
 ADVICE = "the next run makes it again"
-_OF = "snapshot"
-"""A file in it: of which snapshot of the graph it is."""
+MARK = "snapshot"
+"""A file in it: of which snapshot of the graph it is, with a checksum."""
 _MEMORY = 15_000_000  # tantivy's least; twice as much is no faster
 _KEPT = 20_000
 """Pages after which what is done is made durable: two seconds of work, and a commit takes a twentieth of one."""
@@ -96,7 +97,7 @@ def write_anchors(path: Path, pages: Pages, generation: int = 0, progress: Progr
         if not _can_go_on(fresh, generation):
             shutil.rmtree(fresh, ignore_errors=True)
             fresh.mkdir(parents=True)
-            write_atomically(fresh / _OF, f"{generation}\n".encode())
+            write_atomically(fresh / MARK, _mark(generation))
         _fill(fresh, pages, progress or Progress(), total)
         as_the_others(fresh)
         sync_directory(fresh)  # before it takes the place of the old one; tantivy syncs meta.json, but not its new name
@@ -126,7 +127,7 @@ def renew_anchors(path: Path, changes: Iterable[tuple[int, Sequence[str]]], gene
         writer.wait_merging_threads()
     with disk_failures(path):
         as_the_others(path)
-        write_atomically(path / _OF, f"{generation}\n".encode())
+        write_atomically(path / MARK, _mark(generation))
     return True
 
 
@@ -147,9 +148,15 @@ def _add(writer: tantivy.IndexWriter, words: AnyScript, page: int, texts: Iterab
 def mark_of(path: Path) -> int | None:
     """The generation of the graph that the index in ``path`` was made of; None where there is none, or nobody knows."""
     try:
-        return int((path / _OF).read_text())
+        data = (path / MARK).read_bytes()
+        generation = int(data.partition(b" ")[0])
     except (OSError, ValueError):
         return None
+    return generation if data == _mark(generation) else None
+
+
+def _mark(generation: int) -> bytes:
+    return b"%d %08x\n" % (generation, zlib.crc32(b"%d" % generation))
 
 
 def made_of(path: Path, seal: Seal = NO_SEAL) -> int | None:
@@ -170,7 +177,7 @@ def disown(path: Path) -> None:
     """
     with disk_failures(path):
         for folder in (path, path.with_name(path.name + ".new")):
-            (folder / _OF).unlink(missing_ok=True)
+            (folder / MARK).unlink(missing_ok=True)
 
 
 def _fill(path: Path, pages: Pages, progress: Progress, total: int) -> None:

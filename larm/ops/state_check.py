@@ -36,6 +36,7 @@ from larm.frontier.host_records import ROW
 from larm.graph.block import check_journal
 from larm.graph.files import JOURNAL, SNAPSHOT
 from larm.graph.snapshot import Snapshot
+from larm.index.anchors import MARK, mark_of
 from larm.index.damage import damage_of
 from larm.index.integrity import META
 from larm.kit.disk import letter_box
@@ -132,6 +133,8 @@ def find_damage(directory: Path) -> Iterator[Damage]:
         yield from _noted("snapshot", directory / GRAPH / SNAPSHOT, lambda: Snapshot(directory / GRAPH / SNAPSHOT).check())
     if (directory / ANCHORS / META).exists():
         yield from _flaws("anchors", directory / ANCHORS)
+    if is_there(directory / ANCHORS / MARK) and mark_of(directory / ANCHORS) is None:
+        yield Damage("anchors", directory / ANCHORS / MARK, _CHANGED)
     yield from _noted("journal", queues / ORDERS, lambda: _orders(queues / ORDERS, headers))
     for path in [directory / MARKER, directory / STATS, *sorted(queues.glob("*.json"))]:
         if is_there(path):
