@@ -108,7 +108,7 @@ class Bases:
 
     def _stop(self) -> None:
         crawl = build_crawl(config_of(self.web.start_urls, ALL_HOSTS | SETTINGS), self["stopped"])
-        watch(self.web).at(self._middle, lambda: (_order(crawl), crawl.stop()))
+        watch(self.web).at(self._middle, lambda: (give_orders(crawl), crawl.stop()))
         assert crawl.run().reason == "shutdown"
 
     def _kill(self) -> None:
@@ -119,7 +119,7 @@ class Bases:
             assert process.end().status == -signal.SIGKILL
 
 
-def _order(crawl: Crawl) -> None:
+def give_orders(crawl: Crawl) -> None:
     """Two that the checkpoint knows, and two that nobody has carried out."""
     for carry_out in (crawl.steering.carry_out, list):
         crawl.steering.order(Block("nobody"))
