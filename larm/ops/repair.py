@@ -38,6 +38,7 @@ from larm.crawldir.state import (
     recover,
 )
 from larm.engine.allowance import SPENT
+from larm.engine.landed import start_visit
 from larm.errors import StorageError
 from larm.frontier.queue_row import QueueRow
 from larm.index.duplicates.lookup import Leads
@@ -55,15 +56,15 @@ from larm.model.crawl_hash import digest
 from larm.model.document import Visit
 from larm.model.links import NONE as NO_LINKS
 from larm.model.links import Link, Links
-from larm.model.message import REDIRECT, SITEMAP, START, UNKNOWN, URLMessage, as_whole, pack_messages, unpack_messages
-from larm.model.url import BadUrl
+from larm.model.message import REDIRECT, SITEMAP, UNKNOWN, URLMessage, as_whole, pack_messages, unpack_messages
+from larm.model.url import BadUrl, Url
 from larm.ops.reindex import Booked, make_index
 from larm.ops.state_check import Damage, find_damage
 from larm.ops.stored_pages import StoredPage, StoredPages
 from larm.store.archive.names import FOLDER as WARC
 from larm.store.archive.names import PAYLOADS
 from larm.store.graph import GraphStorage
-from larm.store.log import STORE_LOG, sums_of_logs
+from larm.store.log import LINKS_LOG, STORE_LOG, sums_of_logs
 from larm.store.mending import mend_logs
 from larm.store.pages.page_book import PageBook
 from larm.store.pages.page_row import Answer, PageRow
@@ -81,7 +82,6 @@ _DERIVED = frozenset({"index", "aliases", "graph", "snapshot", "anchors"})
 _MADE_ANEW = frozenset({"stats.json", "suspects.json", "sealed.json", "larm.json"})
 """Small files that the next run makes, or that begin anew."""
 _TYPES = frozenset(mimetypes.types_map.values())
-_LINK_COLUMNS = 5
 
 
 class Repaired(msgspec.Struct):
@@ -184,19 +184,22 @@ class _Repair:
         noted = self._header.storages["log"]
         with disk_failures(self._directory / LOGS):
             (self._directory / LOGS).mkdir(exist_ok=True)
-            (self._directory / LOGS / STORE_LOG).touch()
+            for name in (STORE_LOG, LINKS_LOG):
+                (self._directory / LOGS / name).touch()
         with StoredPages(self._settings, self._directory, noted["store"]) as pages:
-            found = mend_logs(self._directory / LOGS, noted, self._settings.storage.log, ranges, _Pages(pages))
+            found = mend_logs(
+                self._directory / LOGS, noted, self._settings.storage.log, ranges, _Pages(pages, self._queues / PAGES)
+            )
         for key, row in page_rows(self._queues / PAGES):
             if row.stored and row.access not in found.whole:
                 self._lose(row, key, "its stored copy was damaged")
             elif row.stored and row.access in found.linked:
                 self._lose(row, key, "its lines in links.log were damaged")
-        if found.versions:
+        if versions := [each for each in found.versions if each not in self._done.lost]:
             self._done.notes.append(
-                f"{counted(len(found.versions), 'stored version')} of pages could not be kept: {LOG}.log names them, too"
+                f"{counted(len(versions), 'stored version')} of pages could not be kept: {LOG}.log names them, too"
             )
-            self._done.versions = found.versions
+            self._done.versions = versions
         sums = sums_of_logs(self._directory / LOGS, found.position)
         self._fetch_again(sums, f"{LOGS}/", storages=self._header.storages | {"log": dict(found.position)})
 
@@ -326,7 +329,7 @@ class _Repair:
         with suppress(BadUrl):
             page, there = self._parse(row.access), self._parse(row.last.moved)
             if storage is not None:
-                storage.store([Visit(page.access, links=Links.of([Link(there, REDIRECT, "")]), url=page)])
+                storage.store([redirect_visit(page, there)])
             if self._incomplete and seen.of([there], lambda url: url.fingerprint):
                 self._messages.setdefault(there.fingerprint, URLMessage(there, page.access, REDIRECT, row.depth))
 
@@ -402,8 +405,9 @@ class _Repair:
 class _Pages:
     """What the page book and the stored bytes say of lines of logs. Implements `larm.store.mending.Judge`."""
 
-    def __init__(self, pages: StoredPages) -> None:
+    def __init__(self, pages: StoredPages, book: Path) -> None:
         self._pages = pages
+        self._book = book
 
     def is_last(self, entry: StoreEntry, body: bytes) -> bool:
         """See `Judge`."""
@@ -423,29 +427,32 @@ class _Pages:
             abs(row.known.digest) == digest(body) and entry.status in {row.last.status, 200}
         )
 
-    def links(self, entry: StoreEntry, body: bytes) -> set[bytes]:
+    def links(self, entry: StoreEntry, body: bytes) -> list[bytes]:
         """See `Judge`."""
         page = self._page(entry)
-        links = self._pages.read(page, body).links if page else NO_LINKS
-        return set(format_links(entry.url, links).splitlines(keepends=True))
+        links = self._pages.read(page, body).links if page and body else NO_LINKS
+        return format_links(entry.url, links).splitlines(keepends=True)
 
-    def is_redirect(self, columns: Sequence[str]) -> bool:
+    def redirects(self) -> list[bytes]:
         """See `Judge`."""
-        if len(columns) != _LINK_COLUMNS or columns[4]:
-            return False
-        with suppress(BadUrl):
-            there = self._pages.normalizer.parse(columns[1])
-            if there.normalised != columns[2] or columns[0] == START:
-                return there.normalised == columns[2]
-            row = self._pages.row(self._pages.normalizer.parse(columns[0]))
-            return row is not None and row.last.moved == there.access
-        return False
+        parse = self._pages.normalizer.parse
+        header = self._pages.header
+        visits = [start_visit([URLMessage(parse(start)) for start in header.start_urls])] if header else []
+        for _, row in page_rows(self._book):
+            with suppress(BadUrl):
+                visits += [redirect_visit(parse(row.access), parse(row.last.moved))] if row.last.moved else []
+        return [line for visit in visits for line in format_links(visit.page, visit.links).splitlines(keepends=True)]
 
     def _page(self, entry: StoreEntry) -> StoredPage | None:
         with suppress(BadUrl):
             url = self._pages.normalizer.parse(entry.url)
             return StoredPage(entry, url, self._pages.row(url))
         return None
+
+
+def redirect_visit(page: Url, there: Url) -> Visit:
+    """What storages were told of a redirect."""
+    return Visit(page.access, links=Links.of([Link(there, REDIRECT, "")]), url=page)
 
 
 class _Unseen:

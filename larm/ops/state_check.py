@@ -114,8 +114,9 @@ def find_damage(directory: Path) -> Iterator[Damage]:
         ("aliases", ALIASES, storages.get("index", {}).get("aliases")),
         ("payloads", PAYLOADS, {"generation": storages["warc"].get("payloads")} if "warc" in storages else None),
     ):
-        if is_there(queues / name):
-            yield from _noted(part, queues / name, partial(_table, queues / name, (position or {}).get("generation")))
+        generation = (position or {}).get("generation")
+        if generation or is_there(queues / name):
+            yield from _noted(part, queues / name, partial(_table, queues / name, generation))
     if headers and forgotten_of(headers[0]).pending:  # the lengths of these are noted when 'larm forget' has completed
         storages = {name: position for name, position in storages.items() if name not in ("log", "graph", "warc")}
     index, journal = storages.get("index", {}), storages.get("graph", {}).get("journal", 0)

@@ -34,11 +34,11 @@ class Judge(Protocol):
     def confirms(self, entry: StoreEntry, body: bytes) -> bool:
         """Return True if every column is known to be right."""
 
-    def links(self, entry: StoreEntry, body: bytes) -> Collection[bytes]:
+    def links(self, entry: StoreEntry, body: bytes) -> Sequence[bytes]:
         """Return the lines of links.log of a page."""
 
-    def is_redirect(self, columns: Sequence[str]) -> bool:
-        """Return True if a line of links.log is right that is no link of a stored page: from a start list, or a redirect."""
+    def redirects(self) -> Sequence[bytes]:
+        """Return the lines of links.log that are of no stored page: of start URLs and of redirects."""
 
 
 class MendedLogs(msgspec.Struct):
@@ -49,7 +49,7 @@ class MendedLogs(msgspec.Struct):
     whole: dict[str, StoreEntry] = {}
     """The pages whose last version is there, as it was stored, by their access forms."""
     linked: set[str] = set()
-    """Access forms of pages that have lost links of links.log."""
+    """Access forms of pages that have lost lines of links.log, and are not stored."""
     versions: list[str] = []
     """Lines of store.log that were left out: the address, or the place where that can't be read."""
 
@@ -125,7 +125,6 @@ class _MendedRenewal(Renewal):
         self._damaged_links = links
         self._judge = judge
         self._found = found
-        self._lines_of: tuple[str, Collection[bytes]] = "", ()
 
     def _stored(self) -> Iterator[tuple[int, bytes]]:
         for n, (place, line) in enumerate(_lines(self._logs / STORE_LOG, self._position.store)):
@@ -140,31 +139,50 @@ class _MendedRenewal(Renewal):
         self._pages.sync()
 
     def _linked(self) -> Iterator[tuple[int, bytes]]:
-        """A line that is left out belongs to the page that it names, or to that of a neighbour."""
-        last, lost = "", False
-        for place, line in _lines(self._logs / LINKS_LOG, self._position.links):
-            page = line.partition(b"\t")[0].decode("utf-8", "replace")
-            if lost:
-                self._found.linked.add(page)
-            lost = _overlaps(self._damaged_links, place, place + len(line)) and not self._is_right(page, line)
-            if lost:
-                self._found.linked |= {page, last}
-            else:
+        """The lines that are whole, and those of the stored pages that are missing."""
+        path, end, whole = self._logs / LINKS_LOG, self._position.links, self._found.whole
+        pages, short = self._damaged_pages(path, end)
+        there: dict[str, set[bytes]] = {}
+        for place, line in _lines(path, end):
+            if not _overlaps(self._damaged_links, place, place + len(line)):
+                page = _page(line)
+                if page in pages or page not in whole:
+                    there.setdefault(page, set()).add(line)
                 yield place, line
-            last = page
+        for page in (page for page in whole if page in pages):
+            known = there.get(page, set())
+            lines = self._judge.links(whole[page], self._bodies.read(whole[page]))
+            yield from ((end, line) for line in lines if line not in known)
+        if pages or short:
+            yield from ((end, line) for line in self._judge.redirects() if line not in there.get(_page(line), ()))
+        self._found.linked = pages.difference(whole)
 
-    def _is_right(self, page: str, line: bytes) -> bool:
-        entry = self._found.whole.get(page)
-        if entry is None:
-            return self._judge.is_redirect(line.decode("utf-8", "replace").rstrip("\n").split("\t"))
-        if self._lines_of[0] != page:
-            self._lines_of = page, self._judge.links(entry, self._bodies.read(entry))
-        return line in self._lines_of[1]
+    def _damaged_pages(self, path: Path, end: int) -> tuple[set[str], bool]:
+        """Pages that may have lost lines, and whether the log is shorter than it was.
+
+        A line that is damaged belongs to the page that it names, or to that of a neighbour.
+        """
+        pages, seen = set[str](), set[str]()
+        last, lost = "", False
+        for place, line in _lines(path, end) if self._damaged_links else ():
+            page, before = _page(line), lost
+            lost = _overlaps(self._damaged_links, place, place + len(line))
+            pages.update([page, last] if lost else [page] if before else [])
+            last = page
+        short = not path.exists() or path.stat().st_size < end
+        if short:
+            seen = {_page(line) for _, line in _lines(path, end)}
+            pages |= self._found.whole.keys() - seen
+        return pages, short
 
 
 def _lines(path: Path, end: int) -> Iterator[tuple[int, bytes]]:
     """As `lines_of`; nothing where the file is gone."""
     return lines_of(path, end) if path.exists() else iter(())
+
+
+def _page(line: bytes) -> str:
+    return line.partition(b"\t")[0].decode("utf-8", "replace")
 
 
 def _parsed(line: bytes) -> StoreEntry | None:
