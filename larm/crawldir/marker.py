@@ -15,7 +15,7 @@ import msgspec
 
 from larm.crawldir.control_socket import SOCKET
 from larm.crawldir.form import FORM, MARKER, Marker, read_marker, refuse_other_form
-from larm.crawldir.state import ANCHORS, GRAPH, INDEX, LOGS, QUEUES, VISITED
+from larm.crawldir.state import ANCHORS, GRAPH, INDEX, LOGS, QUEUES, VISITED, refuse_without_crawl
 from larm.errors import REPAIR, StorageError, UsageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.block_store import DATABASE
@@ -66,6 +66,15 @@ def set_marker(directory: Path, larm: str, *, saved: bool) -> Marker:
 def is_crawl(directory: Path) -> bool:
     """Whether larm has crawled there, or begun to. Raises StorageError."""
     return is_there(directory / MARKER) or _has_memory(directory)
+
+
+def refuse_unsaved(directory: Path) -> None:
+    """Raise UsageError if no crawl is there, or one that has saved nothing. A damaged or removed database is no reason to."""
+    if not is_crawl(directory):
+        raise UsageError(f"no crawl in {directory}; --dir names another directory")
+    marker = read_marker(directory)
+    if marker is not None and not marker.saved:
+        refuse_without_crawl(directory)
 
 
 def permit(directory: Path, *, fresh: bool = False) -> bool:

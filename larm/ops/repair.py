@@ -20,7 +20,7 @@ import msgspec
 
 from larm.building.readers import normalizer_of
 from larm.config import Config
-from larm.crawldir.marker import set_marker
+from larm.crawldir.marker import refuse_unsaved, set_marker
 from larm.crawldir.mending import Memory, mend_memory
 from larm.crawldir.sealing import Sealing
 from larm.crawldir.state import (
@@ -100,6 +100,7 @@ class Repaired(msgspec.Struct):
 
 def repair(settings: Config, directory: Path) -> Repaired:
     """Nothing is changed where nothing is damaged. Raises UsageError where a crawl runs or there is none, StorageError."""
+    refuse_unsaved(directory)
     with closing_all() as undo:
         undo.append(DirectoryLock(directory).close)
         put_back(directory)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from larm.crawldir.form import MARKER, refuse_other_form
-from larm.crawldir.marker import STATS
+from larm.crawldir.marker import STATS, refuse_unsaved
 from larm.crawldir.sealing import Sealing, read_at_start, seal_of
 from larm.crawldir.state import (
     ALIASES,
@@ -26,7 +26,6 @@ from larm.crawldir.state import (
     VISITED,
     check_folders,
     forgotten_of,
-    refuse_without_crawl,
 )
 from larm.crawldir.state import JOURNAL as ORDERS
 from larm.engine.steering import state_of
@@ -85,7 +84,7 @@ def check_state(directory: Path, show: Callable[[str], object] = lambda _: None)
 
     Raises UsageError where there is no crawl or one that runs, StorageError where something is damaged.
     """
-    refuse_without_crawl(directory)
+    refuse_unsaved(directory)
     with DirectoryLock(directory, looks=True):
         found = []
         for damage in find_damage(directory):

@@ -308,7 +308,8 @@ def _repaired(crawls: Crawls, name: str, copy: Path) -> list[str]:
     named = repaired.text + (log.read_text() if log.exists() else "")
     pages = set(_ADDRESS.findall(named))
     pages |= {f"/{pair}/" for pair in ("same", "alike") for page in pages if f"/{pair}/" in page}  # the other one may lead then
-    return wrong + _after_run(crawls, name, copy, pages)
+    hosts = {"host state ", "its health ", "robots.txt ", "waiting "} if "records of" in repaired.text else set()
+    return wrong + _after_run(crawls, name, copy, pages | hosts)
 
 
 def _clean(copy: Path) -> list[str]:
@@ -324,7 +325,9 @@ def _after_run(crawls: Crawls, name: str, copy: Path, named: set[str]) -> list[s
     found = crawls.observe(name, copy)
     twice = [line for line, count in found["export jsonl"].items() if count > 1]
     wrong += [f"the next run: twice in export: {line}" for line in twice]
-    other = ("stats: ", "DIR: ", "last fetch ") if named else ()  # this run fetches the named pages, and is no revisit
+    other = (
+        ("stats: ", "DIR: ", "last fetch ", "warc/revisit") if named else ()
+    )  # this run fetches the named pages, and is no revisit
     wrong += [f"the next run: {line}" for line in differences(found, right, but=[*other, *sorted(named)])]
     if not named:
         wrong += [f"the next run: requests: {key} {count}" for key, count in requests.items() ^ right_requests.items()]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -44,6 +45,22 @@ def test_repair_of_an_undamaged_directory_changes_nothing(crawls: Crawls, name: 
     assert repaired.status == 0
     assert content(copy) == before
     assert "nothing" in repaired.err
+
+
+@pytest.mark.parametrize("command", [("check", "--state"), ("repair",)])
+def test_a_folder_without_crawl_is_refused_and_left_as_it_is(tmp_path: Path, command: tuple[str, ...]) -> None:
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "store.log").write_text("mine")
+    said = larm(*command, "--dir", tmp_path)
+    assert (said.status, said.err) == (2, f"larm: no crawl in {tmp_path}; --dir names another directory\n")
+    assert [path.name for path in tmp_path.rglob("*")] == ["logs", "store.log"]
+
+
+@pytest.mark.parametrize("database", ["cache.db", "visited.db", "pages.db"])
+def test_a_removed_database_is_found_and_repaired(crawls: Crawls, database: str) -> None:
+    copy = crawls.copy("indexed-finished")
+    (copy / "cachingqueue" / database).unlink()
+    assert examine(crawls, "indexed-finished", copy, f"cachingqueue/{database}") == []
 
 
 @pytest.mark.slow
