@@ -132,8 +132,9 @@ def repair(*, config: Config, directory: Path) -> None:
     for note in done.notes:
         say(note)
     if done.lost:
-        pages = f"{counted(len(done.lost), 'page')} {'is' if len(done.lost) == 1 else 'are'} lost"
-        say(f"{pages}, and the next 'larm crawl' fetches {'it' if len(done.lost) == 1 else 'them'}: {directory}/logs/{LOG}.log")
+        one = len(done.lost) == 1
+        pages = f"{counted(len(done.lost), 'page')} {'is' if one else 'are'} lost ({directory}/logs/{LOG}.log)"
+        say(f"{pages}: the next 'larm crawl' fetches {'it' if one else 'them'}, and the one after that revisits the others")
     say("repaired" if done.found or done.unfinished else "nothing is damaged, and nothing was changed")
 
 

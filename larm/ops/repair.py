@@ -363,7 +363,12 @@ class _Repair:
     def _fetch_again(self, sums: Mapping[str, bytes] | None = None, folder: str = "", **changes: Any) -> None:
         """Put what is lost into the queue of the crawl, and the page book, in one change with ``changes`` of the header."""
         incoming = CachingQueue.restore(
-            self._header.incoming.state(), "incoming", 5_000, self._state.store, pack_messages, unpack_messages
+            self._header.incoming.state(),
+            "incoming",
+            self._settings.frontier.message_block,
+            self._state.store,
+            pack_messages,
+            unpack_messages,
         )
         there = {message.url.fingerprint for message in incoming}
         messages = [message for key, message in self._messages.items() if key not in there]
