@@ -173,6 +173,9 @@ def report(*, where: Path | None, changes: bool, directory: Path) -> None:
             click.echo(harmless(f"{change.what}\t{change.url}"))
         return
     from larm.ops.report import report_of
+    from larm.store.reader import LeftOut
     from larm.web.report_page import page
 
-    click.echo(harmless(page(report_of(found))))
+    left_out = LeftOut()
+    click.echo(harmless(page(report_of(found, left_out))))
+    left_out.refuse()

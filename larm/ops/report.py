@@ -23,7 +23,7 @@ from larm.kit.logs.log_file import with_parts
 from larm.ops.history import Moment, history
 from larm.store.pages.page_row import PageRow
 from larm.store.pages.page_rows import page_rows
-from larm.store.reader import StoreLog
+from larm.store.reader import LeftOut, StoreLog
 
 
 class Change(NamedTuple):
@@ -104,12 +104,12 @@ class Report(msgspec.Struct, frozen=True):
     """Of the last run, unless it was the first."""
 
 
-def report_of(directory: Path) -> Report:
-    """Raises UsageError where there is no crawl, StorageError."""
+def report_of(directory: Path, left_out: LeftOut | None = None) -> Report:
+    """Raises UsageError where there is no crawl, StorageError. ``left_out``: gets the pages that can't be read."""
     sites: dict[str, SiteRow] = {}
     statuses, causes, depths = Counter[str](), Counter[str](), Counter[int]()
     first = last = 0
-    log, moments = StoreLog(directory), history(directory / LOGS / LOG)
+    log, moments = StoreLog(directory, left_out=left_out), history(directory / LOGS / LOG)
     since, changes, lost = begun(moments), list[Change](), set[int]()
     for _, row in page_rows(directory / QUEUES / PAGES):
         site = sites.setdefault(row.host, SiteRow(row.host))

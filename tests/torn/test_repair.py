@@ -56,6 +56,16 @@ def test_a_folder_without_crawl_is_refused_and_left_as_it_is(tmp_path: Path, com
     assert [path.name for path in tmp_path.rglob("*")] == ["logs", "store.log"]
 
 
+def test_a_report_leaves_out_damaged_lines_and_counts_them(crawls: Crawls) -> None:
+    copy = crawls.copy("indexed-finished")
+    end = (copy / "logs" / "store.log").read_bytes().index(b"\n")
+    flip(copy, Place("logs/store.log", end, b"\x01"))
+    said = larm("report", "--dir", copy)
+    assert said.status == 3
+    assert said.out.rstrip().endswith(b"</html>")
+    assert said.err.startswith("larm: 1 damaged record left out, the first: ")
+
+
 @pytest.mark.parametrize("database", ["cache.db", "visited.db", "pages.db"])
 def test_a_removed_database_is_found_and_repaired(crawls: Crawls, database: str) -> None:
     copy = crawls.copy("indexed-finished")
