@@ -58,7 +58,7 @@ def mend_memory(directory: Path, parts: AbstractSet[str]) -> Memory:
         before = header.hosts
         lost = 0
         if "frontier" in parts:
-            header, rows, lost = _without_lost(store, header)
+            header, rows, lost = without_lost(store, header)
             file.amend(header, fresh, rows)
         storages = header.storages
         if "pages" in parts:
@@ -83,8 +83,11 @@ def _copied_header(visited: Path) -> Header:
     )
 
 
-def _without_lost(store: BlockStore, header: Header) -> tuple[Header, dict[str, bytes], int]:
-    """The header, and the rows of hosts that change, without references to lost blocks; the messages that these had."""
+def without_lost(store: BlockStore, header: Header) -> tuple[Header, dict[str, bytes], int]:
+    """The header, and the rows of hosts that change, without references to lost blocks; how many messages these had.
+
+    Raises StorageError; msgspec.DecodeError, ValidationError or UnicodeDecodeError on damage.
+    """
     there = set(store.keys(having=".cqb"))
     lost = 0
 

@@ -385,19 +385,23 @@ class _Repair:
         if SPENT in counters:
             counters = counters | {SPENT: max(counters[SPENT] - len(known), 0)}
         self._messages = {}
+        waiting = QueueRow.of(incoming.snapshot())
+        epoch = self._state.store.next_epoch()  # blocks of the queue were written in the one before
         self._amend(
             sums,
             folder,
             **changes,
             storages=storages,
             counters=counters,
-            incoming=QueueRow.of(incoming.snapshot()),
+            incoming=waiting,
+            epoch=epoch,
             finished=self._header.finished and not messages,
         )
+        self._state.seen.apply(b"", epoch)
 
     def _amend(self, sums: Mapping[str, bytes] | None = None, folder: str = "", **changes: Any) -> None:
         self._header = msgspec.structs.replace(self._header, **changes)
-        self._state.file.amend(self._header, self._state.fresh, {}, sums, folder)
+        self._state.file.amend(self._header, b"", {}, sums, folder)
 
     def _name_lost(self) -> None:
         if self._done.lost or self._done.versions:

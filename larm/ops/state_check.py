@@ -14,6 +14,7 @@ import msgspec
 
 from larm.crawldir.form import MARKER, refuse_other_form
 from larm.crawldir.marker import STATS, refuse_unsaved
+from larm.crawldir.mending import without_lost
 from larm.crawldir.sealing import Sealing, read_at_start, seal_of
 from larm.crawldir.state import (
     ALIASES,
@@ -194,6 +195,8 @@ def _frontier(directory: Path, headers: list[Header]) -> None:
         store.ask(letter_box.check_rows)
         if (hosts := len(store.keys(ROW))) != found[0].hosts:
             raise StorageError(f"{store}: records of {hosts} hosts instead of {found[0].hosts}")
+        if lost := without_lost(store, found[0])[2]:
+            raise StorageError(f"{store}: {lost:,} URLs of its queues are missing")
     check_folders(found[0], directory)
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from larm.errors import StorageError, UsageError
+from larm.kit.disk.block_store import BlockStore
 from larm.ops.repair import Repaired, repair
 from larm.store.graph import GraphStorage
 from tests.stories.crawls import ALL_HOSTS, config_of
@@ -49,10 +51,11 @@ LOST = [
     ("killed", "graph/links.journal", "half"),
     ("finished", "cachingqueue/cache.db", "removed"),
     ("finished", "cachingqueue/aliases.db", "zeros"),
+    ("finished", "logs", "removed"),  # so many pages that blocks of the queue go to the disk
 ]
 
 
-SOME = {"cachingqueue/cache.db", "logs/links.log", "cachingqueue/aliases.db"}
+SOME = {"logs", "cachingqueue/cache.db", "logs/links.log", "cachingqueue/aliases.db"}
 
 
 @pytest.mark.parametrize(
@@ -99,3 +102,13 @@ def test_without_its_memory_there_is_no_crawl(bases: Bases) -> None:
         damage(copy / "cachingqueue" / name, "zeros")
     with pytest.raises(StorageError, match="lost in both"):
         mended(bases, copy)
+
+
+def test_urls_of_lost_blocks_are_found_again(bases: Bases) -> None:
+    copy = bases.copy("stopped")
+    with closing(BlockStore(copy / "cachingqueue")) as store:
+        blocks = store.keys(having=".cqb")
+        assert blocks
+        store.transaction({}, blocks)
+    assert mended(bases, copy).found
+    assert bases.resume(copy, again=True) is None
