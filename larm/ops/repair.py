@@ -132,6 +132,8 @@ def _memory(directory: Path, done: Repaired, begun: Sequence[str]) -> Memory:
             f"the records of {counted(memory.hosts, 'host')} were lost: their delays and robots.txt are learnt anew, and who of"
             " them was blocked is not any more ('larm ctl block' blocks a host)"
         )
+    if memory.incomplete and memory.header.cycle and not memory.header.finished:
+        done.notes.append("the revisit that was going on may end early: the next one asks for the pages that it leaves out")
     if memory.orders:
         done.notes.append("what was ordered and not carried out yet was lost: order it again ('larm ctl')")
     if "frontier" in parts:
