@@ -305,7 +305,7 @@ def _repaired(crawls: Crawls, name: str, copy: Path) -> list[str]:
     wrong += [f"repair, again: it changed {file}" for file, _ in once.items() ^ content(copy).items()]
     wrong += ["repair: it made requests"] if len(crawls.web(name).requests) > before else []
     log = copy / "logs" / "repair.log"
-    named = repaired.text + (log.read_text() if log.exists() else "")
+    named = repaired.text + (log.read_text(errors="replace") if log.exists() else "")
     pages = set(_ADDRESS.findall(named))
     pages |= {f"/{pair}/" for pair in ("same", "alike") for page in pages if f"/{pair}/" in page}  # the other one may lead then
     hosts = {"host state ", "its health ", "robots.txt ", "waiting "} if "records of" in repaired.text else set()
