@@ -73,8 +73,9 @@ def refuse_unsaved(directory: Path) -> None:
     if not is_crawl(directory):
         raise UsageError(f"no crawl in {directory}; --dir names another directory")
     marker = read_marker(directory)
-    if marker is not None and not marker.saved:
-        refuse_without_crawl(directory)
+    if marker is None or not marker.saved:
+        with suppress(StorageError):
+            refuse_without_crawl(directory)
 
 
 def permit(directory: Path, *, fresh: bool = False) -> bool:

@@ -120,6 +120,7 @@ PRINTS_NOTHING_OF_PAGES = {
     "help",
     "init",
     "reindex",
+    "repair",
     "serve",
     "tune",
     "version",

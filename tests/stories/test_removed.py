@@ -187,7 +187,7 @@ def test_the_index_is_made_anew_by_reindex(directory: Path, web: RandomWeb, capf
     """Nothing is fetched for it; of pages that say the same, the first stands in it again."""
     before = leftovers(directory)
     remove(directory / "index")
-    assert "'larm reindex' makes it anew from the stored pages" in refused(directory, web)
+    assert "'larm repair' mends it" in refused(directory, web)
     assert cli.run(["search", "river", "--dir", str(directory)]) == 2
     assert "larm reindex" in capfd.readouterr().err
     web.log.clear()

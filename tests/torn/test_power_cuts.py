@@ -302,10 +302,10 @@ def blamed(directory: Path) -> dict[str, int]:
 def keep_sealed_times(directory: Path) -> None:
     """Give files the time of change that the seal has, where the size is the same: the seal must not rely on their data."""
     try:
-        noted = json.loads((directory / "cachingqueue" / "sealed.json").read_bytes())
+        _, noted = json.loads((directory / "cachingqueue" / "sealed.json").read_bytes())
     except (OSError, ValueError):
         return
-    for name, (size, time) in noted.items():
+    for name, (size, time, _) in noted.items():
         path = directory / name
         if path.exists() and path.stat().st_size == size:
             os.utime(path, ns=(time, time))

@@ -137,6 +137,7 @@ def until_ended(client: httpx.Client, name: str) -> None:
 )
 def test_what_is_wrong_in_the_form(start: Start, tmp_path: Path, fields: dict[str, str], said: str) -> None:
     (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "notes.txt").write_text("somebody's")
     served = start(root=tmp_path)
     with signed_in(served) as owner:
         answer = owner.post("/start", data=form(**fields))
