@@ -54,7 +54,15 @@ def mend_memory(directory: Path, parts: AbstractSet[str]) -> Memory:
         mend_blocks(queues)
     with closing(BlockStore(queues)) as store:
         file = CheckpointFile(store)
-        header, fresh = file.read() or (_copied_header(queues / VISITED), b"")
+        header, fresh = file.read() or (None, b"")
+        copied = _copied_header(queues / VISITED)
+        if copied is not None and (header is None or header.epoch < copied.epoch):  # the end of the database's log is damaged
+            header, fresh, parts = copied, b"", {*parts, "frontier"}
+        if header is None:
+            raise StorageError(
+                f"{queues}: the state of the crawl is lost in both files that had it, {DATABASE} and {VISITED}:"
+                " put one of them back from a backup; or crawl into another directory (--dir), which leaves the pages here"
+            )
         before = header.hosts
         lost = 0
         if "frontier" in parts:
@@ -72,15 +80,12 @@ def mend_memory(directory: Path, parts: AbstractSet[str]) -> Memory:
     return Memory(header, hosts, orders, "pages" in parts or bool(hosts or lost))
 
 
-def _copied_header(visited: Path) -> Header:
-    """The header of the last checkpoint, as it lies beside the visited set. Its hosts are not known."""
+def _copied_header(visited: Path) -> Header | None:
+    """The header of the last checkpoint, as it lies beside the visited set; None where it does not."""
     with suppress(StorageError), closing(DiskSeenSet(visited, RECENT, read_only=True)) as seen:
         if note := seen.note:
             return read_header(note, visited)
-    raise StorageError(
-        f"{visited.parent}: the state of the crawl is lost in both files that had it, {DATABASE} and {VISITED}:"
-        " put one of them back from a backup; or crawl into another directory (--dir), which leaves the pages here"
-    )
+    return None
 
 
 def without_lost(store: BlockStore, header: Header) -> tuple[Header, dict[str, bytes], int]:
