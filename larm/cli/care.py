@@ -118,10 +118,10 @@ def reindex(*, config: Config, directory: Path) -> None:
 @click.command(cls=LarmCommand)
 @with_config
 def repair(*, config: Config, directory: Path) -> None:
-    """Mend what is damaged.
+    """Repair a damaged directory.
 
-    What can't be read is dropped, what can be made of the stored pages is made anew, and the next run of the crawl fetches
-    what is lost. Nothing is fetched before. The crawl must not run.
+    Drops unreadable records and rebuilds index and link graph from the stored pages. The next run fetches the lost pages;
+    nothing is fetched before. The crawl must not run.
     """
     from larm.ops.repair import LOG
     from larm.ops.repair import repair as mend

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from larm.crawldir.state import ALIASES, INDEX, PAGES, QUEUES, State
+from larm.crawldir.state import ALIASES, INDEX, PAGES, QUEUES, VISITED, State
 from larm.frontier.checkpoint import Header
 from larm.index.purge import purge
 from larm.index.schema import index_exists
@@ -54,9 +54,9 @@ def without_rows(header: Header, path: Path, gone: ForgottenPages, unwanted: Cal
 def erase(directory: Path) -> list[Path]:
     """What was deleted is in no file any more, but for the indexes that are returned. Raises StorageError."""
     queues = directory / QUEUES
-    for path in (queues / name for name in (PAGES, PAYLOADS, ALIASES, DATABASE)):
+    for path in (queues / name for name in (PAGES, PAYLOADS, ALIASES, VISITED, DATABASE)):
         if is_there(path):
-            with closing(Database(path, "") if path.name == DATABASE else Table(path)) as database:
+            with closing(Database(path, "") if path.name in {VISITED, DATABASE} else Table(path)) as database:
                 database.compact()
     drop_pending(queues)
     return [path for path in [directory / INDEX] if index_exists(path) and not purge(path)]

@@ -1,14 +1,12 @@
-"""repair: what is damaged in a crawl's directory is dropped, what is derived is made anew, what is lost the next run fetches.
+"""repair: drops damaged records of a crawl's directory, rebuilds derived data and queues lost pages for the next run.
 
-For ``larm repair``; main thread, and no crawl may be running. The order matters, as each step relies on those before it: the
-tables of the crawl, its logs and page files, its archive, then index and link graph. The checkpoint says from the beginning
-that a repair is going on, and at its end which pages are to be fetched; so it may be ended at any moment, and done again, and
-no run begins before it is complete.
+Called by ``larm repair`` on the main thread; no crawl may be running. Each step relies on those before it: tables, logs and
+page files, archive, index and link graph. The header names the damaged parts until the end, so a killed repair is repeated and
+no run begins before. Lost pages enter the queue in the transaction that notes the files without them.
 """
 
 from __future__ import annotations
 
-import mimetypes
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -21,7 +19,7 @@ import msgspec
 from larm.building.readers import normalizer_of
 from larm.config import Config
 from larm.crawldir.marker import refuse_unsaved, set_marker
-from larm.crawldir.mending import Memory, mend_memory
+from larm.crawldir.salvage_tables import Salvaged, salvage_memory
 from larm.crawldir.sealing import Sealing
 from larm.crawldir.state import (
     ALIASES,
@@ -38,7 +36,6 @@ from larm.crawldir.state import (
     recover,
 )
 from larm.engine.allowance import SPENT
-from larm.engine.landed import start_visit
 from larm.errors import StorageError
 from larm.frontier.queue_row import QueueRow
 from larm.index.duplicates.lookup import Leads
@@ -50,56 +47,54 @@ from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.lock import DirectoryLock
 from larm.kit.disk.seal import NO_SEAL
 from larm.kit.disk.seen_set import DiskSeenSet
-from larm.kit.logs.columns import clean
 from larm.kit.logs.log_file import LogFile
-from larm.model.crawl_hash import digest
 from larm.model.document import Visit
-from larm.model.links import NONE as NO_LINKS
-from larm.model.links import Link, Links
-from larm.model.message import REDIRECT, SITEMAP, UNKNOWN, URLMessage, as_whole, pack_messages, unpack_messages
-from larm.model.url import BadUrl, Url
+from larm.model.message import REDIRECT, UNKNOWN, URLMessage, as_whole, pack_messages, unpack_messages
+from larm.model.url import BadUrl
 from larm.ops.reindex import Booked, make_index
 from larm.ops.state_check import Damage, find_damage
-from larm.ops.stored_pages import StoredPage, StoredPages
+from larm.ops.stored_lines import StoredLines, redirect_visit
+from larm.ops.stored_pages import StoredPages
 from larm.store.archive.names import FOLDER as WARC
 from larm.store.archive.names import PAYLOADS
 from larm.store.graph import GraphStorage
 from larm.store.log import LINKS_LOG, STORE_LOG, sums_of_logs
-from larm.store.mending import mend_logs
 from larm.store.pages.page_book import PageBook
 from larm.store.pages.page_row import Answer, PageRow
 from larm.store.pages.page_rows import PageRows, page_rows
 from larm.store.pending import drop_pending
 from larm.store.reader import StoreLog
-from larm.store.store_log import StoreEntry, format_links
+from larm.store.salvage_logs import salvage_logs
 from larm.version import VERSION
 
 T = TypeVar("T")
 
 LOG = "repair"
-"""Names what the next run fetches, a line each."""
+"""Name of the log that lists the lost pages."""
 _DERIVED = frozenset({"index", "aliases", "graph", "snapshot", "anchors"})
 _MADE_ANEW = frozenset({"stats.json", "suspects.json", "sealed.json", "larm.json"})
-"""Small files that the next run makes, or that begin anew."""
-_TYPES = frozenset(mimetypes.types_map.values())
+"""Small files that the next run writes again."""
 
 
 class Repaired(msgspec.Struct):
-    """What was done."""
+    """The result of `repair`."""
 
     found: Sequence[Damage] = ()
     unfinished: bool = False
-    """An earlier repair was ended before it was done."""
+    """True if it completed a killed repair."""
     notes: list[str] = []
-    """A sentence for each thing that is not as it was."""
+    """Sentences for the user about everything that is not as before."""
     lost: dict[str, str] = {}
-    """What the next run fetches: address, and why."""
+    """Lost pages, which the next run fetches: URL and reason."""
     versions: Sequence[str] = ()
-    """What of the page files could not be kept: addresses, or places in store.log."""
+    """Lost older versions of pages: URLs, or byte offsets in store.log."""
 
 
 def repair(settings: Config, directory: Path) -> Repaired:
-    """Nothing is changed where nothing is damaged. Raises UsageError where a crawl runs or there is none, StorageError."""
+    """Repair a directory; change nothing if nothing is damaged.
+
+    Raises UsageError if there is no crawl or one is running, StorageError.
+    """
     refuse_unsaved(directory)
     with closing_all() as undo:
         undo.append(DirectoryLock(directory).close)
@@ -119,33 +114,33 @@ def repair(settings: Config, directory: Path) -> Repaired:
         return done
 
 
-def _memory(directory: Path, done: Repaired, begun: Sequence[str]) -> Memory:
-    """Mend small files and tables; only then the checkpoint can be asked what all others have to be."""
+def _memory(directory: Path, done: Repaired, begun: Sequence[str]) -> Salvaged:
+    """Salvage small files and tables. Only then the checkpoint can say how the other files should be."""
     for each in done.found:
         if each.part == "other" and each.path.name in _MADE_ANEW:
             each.path.unlink(missing_ok=True)
     set_marker(directory, VERSION, saved=True)
     parts = {each.part for each in done.found}.union(begun)
-    memory = mend_memory(directory, parts)
+    memory = salvage_memory(directory, parts)
     if memory.hosts:
         done.notes.append(
-            f"the records of {counted(memory.hosts, 'host')} were lost: their delays and robots.txt are learnt anew, and who of"
-            " them was blocked is not any more ('larm ctl block' blocks a host)"
+            f"the records of {counted(memory.hosts, 'host')} were lost: their delays and robots.txt are learnt again."
+            " Blocked hosts among them have to be blocked again: larm ctl block HOST"
         )
     if memory.incomplete and memory.header.cycle and not memory.header.finished:
-        done.notes.append("the revisit that was going on may end early: the next one asks for the pages that it leaves out")
+        done.notes.append("the revisit in progress may end early: the next one requests the pages that it leaves out")
     if memory.orders:
-        done.notes.append("what was ordered and not carried out yet was lost: order it again ('larm ctl')")
-    if "frontier" in parts:
+        done.notes.append("orders that had not taken effect were lost: give them again (larm ctl)")
+    if not parts.isdisjoint({"frontier", "visited"}):  # by another header other files may be damaged
         known = {each[:2] for each in done.found}
         done.found = [*done.found, *(each for each in find_damage(directory) if each[:2] not in known)]
     return memory
 
 
 class _Repair:
-    """One of them."""
+    """One repair, after the tables were salvaged."""
 
-    def __init__(self, settings: Config, directory: Path, state: State, memory: Memory, done: Repaired) -> None:
+    def __init__(self, settings: Config, directory: Path, state: State, memory: Salvaged, done: Repaired) -> None:
         # constant after construction
         self._settings = settings
         self._directory = directory
@@ -157,19 +152,19 @@ class _Repair:
         # replaced with each change
         self._header = memory.header
         self._messages: dict[int, URLMessage] = {}
-        """By fingerprint: what the next run is to fetch, and is not in the queue yet."""
+        """Messages to be queued for the next run, by fingerprint."""
 
     def run(self, begun: Sequence[str]) -> None:
-        """All steps that are needed, and those that an earlier repair had ``begun``."""
+        """Run the steps for all damaged parts, and for the parts that a killed repair had ``begun``."""
         parts = {each.part for each in self._done.found}.union(begun)
         self._amend(parts=self._header.parts | {REPAIR_PART: sorted(parts)})
         storages = self._header.storages
         if "log" in storages and "log" in parts:
-            self._mend_logs()
+            self._salvage_logs()
         if "log" in storages and "pages" in parts:
             self._book_again()
         if "warc" in storages and "archive" in parts:
-            self._mend_archive()
+            self._salvage_archive()
         if not parts.isdisjoint(_DERIVED) or self._incomplete:
             self._derive(parts)
         self._fetch_again()
@@ -178,8 +173,8 @@ class _Repair:
 
     # -- what is whole
 
-    def _mend_logs(self) -> None:
-        """Logs and page files; pages that have lost their last version, or links of it, are fetched again."""
+    def _salvage_logs(self) -> None:
+        """Salvage logs and page files; queue the pages whose last version or links are lost."""
         ranges: dict[Path, list[tuple[int, int]]] = {}
         for each in self._done.found:
             if each.part == "log" and each.end:
@@ -190,8 +185,8 @@ class _Repair:
             for name in (STORE_LOG, LINKS_LOG):
                 (self._directory / LOGS / name).touch()
         with StoredPages(self._settings, self._directory, noted["store"]) as pages:
-            found = mend_logs(
-                self._directory / LOGS, noted, self._settings.storage.log, ranges, _Pages(pages, self._queues / PAGES)
+            found = salvage_logs(
+                self._directory / LOGS, noted, self._settings.storage.log, ranges, StoredLines(pages, self._queues / PAGES)
             )
         for key, row in page_rows(self._queues / PAGES):
             if row.stored and row.access not in found.whole:
@@ -207,7 +202,7 @@ class _Repair:
         self._fetch_again(sums, f"{LOGS}/", storages=self._header.storages | {"log": dict(found.position)})
 
     def _book_again(self) -> None:
-        """Pages that the book does not know any more are noted in it, and fetched again: their validators are lost."""
+        """Add the stored pages that the page book lost. Queue them, because their validators are lost."""
         position = self._header.storages["log"]
         log = StoreLog(self._directory, position["store"])
         with closing(PageBook(self._queues / PAGES)) as book, closing(PageRows(self._queues / PAGES)) as rows:
@@ -227,29 +222,28 @@ class _Repair:
             storages = self._header.storages | {book.name: dict(book.commit())}
         self._fetch_again(storages=storages)
 
-    def _mend_archive(self) -> None:
-        """The records that are whole; pages whose capture was lost are fetched again."""
-        from larm.store.archive.mending import mend_archive  # for who has one
+    def _salvage_archive(self) -> None:
+        """Salvage the archive; queue the pages whose captures are lost."""
+        from larm.store.archive.payload_book import forget_payloads  # FastWARC is optional
+        from larm.store.archive.salvage_records import lost_captures, salvage_archive
         from larm.store.archive.storage import sums_of_files
 
-        place, urls = mend_archive(
-            self._directory / WARC,
-            self._queues / PAYLOADS,
-            self._header.storages["warc"]["place"],
-            [each.path for each in self._done.found if each.part == "archive"],
-        )
+        folder, place = self._directory / WARC, self._header.storages["warc"]["place"]
+        damaged = [each.path for each in self._done.found if each.part == "archive"]
+        urls = lost_captures(folder, place, damaged)
         with closing(PageRows(self._queues / PAGES)) as rows:
             for url in urls:
                 if (row := self._row(rows, url)) is not None:
                     self._lose(row, self._parse(url).fingerprint, "its capture was damaged")
         if urls:
             self._done.notes.append(f"{counted(len(urls), 'capture')} of the archive could not be kept")
-        warc = self._header.storages["warc"] | {"place": place}
-        sums = sums_of_files(self._directory / WARC, warc)
-        self._fetch_again(sums, f"{WARC}/", storages=self._header.storages | {"warc": warc})
+            forget_payloads(self._queues / PAYLOADS, urls.__contains__)  # or they would be archived as references
+        self._fetch_again()  # before the old index is replaced
+        warc = self._header.storages["warc"] | {"place": salvage_archive(folder, place, damaged)}
+        self._amend(sums_of_files(folder, warc), f"{WARC}/", storages=self._header.storages | {"warc": warc})
 
     def _row(self, rows: PageRows, url: str) -> PageRow | None:
-        """Of a page that is stored."""
+        """Return the row of a stored page."""
         with suppress(BadUrl):
             row = rows.find(self._parse(url).fingerprint)
             return row if row is not None and row.stored else None
@@ -258,7 +252,7 @@ class _Repair:
     # -- what is derived
 
     def _derive(self, parts: AbstractSet[str]) -> None:
-        """Index and link graph from the stored pages; and the addresses on these that nobody has asked for."""
+        """Rebuild index and link graph from the stored pages; queue unknown URLs on them."""
         storages = self._header.storages
         index = "index" in storages and not parts.isdisjoint({"index", "aliases"})
         graph = "graph" in storages and "graph" in parts
@@ -276,19 +270,17 @@ class _Repair:
             self._end_graph(self._graph(self._header.storages["graph"]))
 
     def _begin_anew(self, names: Sequence[str]) -> None:
-        """Storages of a crawl that keeps no copies of pages: the next revisit gives them all pages."""
+        """Empty storages of a crawl that stores no bodies. The next revisit gives them all pages."""
         for name in names:
             for folder in (name, ANCHORS) if name == "graph" else (name,):
                 shutil.rmtree(self._directory / folder, ignore_errors=True)
-            self._done.notes.append(
-                f"the {name} begins anew, as no copies of pages are kept: the next revisit fetches all pages whole"
-            )
+            self._done.notes.append(f"the {name} is empty, because no copies of pages are stored; the next revisit fills it")
         storages = {name: position for name, position in self._header.storages.items() if name not in names}
         self._amend(storages=storages)
 
     def _make_index(self, pages: StoredPages, *, anew: bool) -> None:
-        """``anew``: with the table of aliases, too."""
-        from larm.index.duplicates.aliases import Aliases  # for who has an index
+        """Rebuild the index. ``anew``: rebuild the table of aliases, too."""
+        from larm.index.duplicates.aliases import Aliases
 
         path, merge = self._queues / ALIASES, self._settings.storage.index.merge_duplicates
         noted = self._header.storages["index"]
@@ -303,10 +295,10 @@ class _Repair:
         same = {} if anew or not known else {"aliases": known}
         self._amend(storages=self._header.storages | {"index": {**position, **same}})
         drop_pending(self._queues)
-        self._done.notes.append(f"the index was made anew from the stored pages: {counted(found.pages, 'page')}")
+        self._done.notes.append(f"the index was rebuilt from the stored pages: {counted(found.pages, 'page')}")
 
     def _read_pages(self, pages: StoredPages, *, graph: bool) -> None:
-        """All links of the stored pages, for the link graph, and for what of them is not known."""
+        """Read the links of all stored pages: for the link graph, and to queue unknown URLs."""
         storage = self._graph(None) if graph else None
         seen = _Unseen(self._state.seen)
         for page in pages:
@@ -326,7 +318,7 @@ class _Repair:
             self._messages |= {url.fingerprint: URLMessage(url) for url in seen.of(starts, lambda url: url.fingerprint)}
         if storage is not None:
             self._end_graph(storage)
-            self._done.notes.append("the link graph was made anew from the stored pages")
+            self._done.notes.append("the link graph was rebuilt from the stored pages")
 
     def _moved(self, row: PageRow, storage: GraphStorage | None, seen: _Unseen) -> None:
         with suppress(BadUrl):
@@ -349,21 +341,21 @@ class _Repair:
         storage.close()
 
     def _lose_unkept(self, pages: StoredPages) -> None:
-        """Pages of which no copy is kept can't be read again."""
+        """Queue the pages without a stored body."""
         for page in pages:
             if page.entry.size and not page.entry.file and page.row is not None:
-                self._lose(page.row, page.url.fingerprint, "no copy of it is kept")
+                self._lose(page.row, page.url.fingerprint, "no copy of it is stored")
 
     # -- what is lost
 
     def _lose(self, row: PageRow, key: int, why: str) -> None:
-        """The next run fetches this page, whole."""
+        """Note that the next run has to fetch this page unconditionally."""
         known = as_whole(row.known)
         self._messages[key] = msgspec.structs.replace(row.message(key), known=known)
         self._done.lost[row.access] = why
 
     def _fetch_again(self, sums: Mapping[str, bytes] | None = None, folder: str = "", **changes: Any) -> None:
-        """Put what is lost into the queue of the crawl, and the page book, in one change with ``changes`` of the header."""
+        """Queue the lost pages, in one transaction with ``changes`` of the header."""
         incoming = CachingQueue.restore(
             self._header.incoming.state(),
             "incoming",
@@ -414,68 +406,15 @@ class _Repair:
             log.close()
 
 
-class _Pages:
-    """What the page book and the stored bytes say of lines of logs. Implements `larm.store.mending.Judge`."""
-
-    def __init__(self, pages: StoredPages, book: Path) -> None:
-        self._pages = pages
-        self._book = book
-
-    def is_last(self, entry: StoreEntry, body: bytes) -> bool:
-        """See `Judge`."""
-        page = self._page(entry)
-        row = page.row if page else None
-        return row is None or not (row.stored and body) or abs(row.known.digest) in {0, digest(body)}
-
-    def confirms(self, entry: StoreEntry, body: bytes) -> bool:
-        """See `Judge`. What the book does not have is read again from the page."""
-        page = self._page(entry)
-        if page is None or page.row is None or not body or entry.size != len(body) or entry.mime not in _TYPES:
-            return False
-        row, document = page.row, self._pages.read(page, body)
-        same = (row.referrer, row.access, row.normalised, row.link_type & SITEMAP, document.title)
-        written = (entry.from_page, entry.url, entry.normalised, entry.link_type, entry.title)
-        return written == tuple(clean(each) if isinstance(each, str) else each for each in same) and (
-            abs(row.known.digest) == digest(body) and entry.status in {row.last.status, 200}
-        )
-
-    def links(self, entry: StoreEntry, body: bytes) -> list[bytes]:
-        """See `Judge`."""
-        page = self._page(entry)
-        links = self._pages.read(page, body).links if page and body else NO_LINKS
-        return format_links(entry.url, links).splitlines(keepends=True)
-
-    def redirects(self) -> list[bytes]:
-        """See `Judge`."""
-        parse = self._pages.normalizer.parse
-        header = self._pages.header
-        visits = [start_visit([URLMessage(parse(start)) for start in header.start_urls])] if header else []
-        for _, row in page_rows(self._book):
-            with suppress(BadUrl):
-                visits += [redirect_visit(parse(row.access), parse(row.last.moved))] if row.last.moved else []
-        return [line for visit in visits for line in format_links(visit.page, visit.links).splitlines(keepends=True)]
-
-    def _page(self, entry: StoreEntry) -> StoredPage | None:
-        with suppress(BadUrl):
-            url = self._pages.normalizer.parse(entry.url)
-            return StoredPage(entry, url, self._pages.row(url))
-        return None
-
-
-def redirect_visit(page: Url, there: Url) -> Visit:
-    """What storages were told of a redirect."""
-    return Visit(page.access, links=Links.of([Link(there, REDIRECT, "")]), url=page)
-
-
 class _Unseen:
-    """What nobody has seen, each once."""
+    """A filter of URLs that are not in the visited set, each once."""
 
     def __init__(self, seen: DiskSeenSet) -> None:
         self._seen = seen
         self._asked: set[int] = set()
 
     def of(self, items: Iterable[T], fingerprint: Callable[[T], int]) -> list[T]:
-        """Those of the items."""
+        """Return the new ones of the items."""
         new = {fingerprint(item): item for item in items if fingerprint(item) not in self._asked}
         self._asked.update(new)
         return [item for each, item in new.items() if each not in self._seen]

@@ -14,7 +14,7 @@ import msgspec
 
 from larm.crawldir.form import MARKER, refuse_other_form
 from larm.crawldir.marker import STATS, refuse_unsaved
-from larm.crawldir.mending import without_lost
+from larm.crawldir.salvage_tables import without_lost
 from larm.crawldir.sealing import Sealing, read_at_start, seal_of
 from larm.crawldir.state import (
     ALIASES,

@@ -24,7 +24,7 @@ from larm.kit.disk.files import sync_directory
 from larm.store.log import LINKS_LOG, NEW, STORE_LOG, Day, Position, put_in_place
 from larm.store.page_file import PageFiles, found_file, page_file
 from larm.store.reader import Bodies, entries_of, lines_of
-from larm.store.store_log import format_entry
+from larm.store.store_log import StoreEntry, format_entry
 
 DAY = 86_400
 _DEAD = 0.25
@@ -204,12 +204,15 @@ class Renewal:
             if self._out[n]:
                 continue
             self._kept[hash(entry.url)] += 1
-            if entry.file in self._moving:
-                file, offset, inside = self._pages.append(self._bodies.read(entry))
-                moved = entry._replace(file=file, offset=offset, place=inside)
-                line = format_entry(moved).encode("utf-8", "replace")  # noqa: PLW2901
-            yield place, line
+            yield place, self._moved(entry, line)
         self._pages.sync()
+
+    def _moved(self, entry: StoreEntry, line: bytes) -> bytes:
+        """Return the line of an entry, after its body was moved to a new page file if the old one is to go."""
+        if entry.file not in self._moving:
+            return line
+        file, offset, inside = self._pages.append(self._bodies.read(entry))
+        return format_entry(entry._replace(file=file, offset=offset, place=inside)).encode("utf-8", "replace")
 
     def _linked(self) -> Iterator[tuple[int, bytes]]:
         """Of each page the links of as many last visits as versions are kept; of what is no page (a redirect), the last."""

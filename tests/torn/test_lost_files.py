@@ -45,6 +45,7 @@ LOST = [
     ("stopped", "logs/links.log", "removed"),
     ("stopped", "logs/pagefile_1.pfl.zst", "half"),
     ("killed", "cachingqueue/cache.db", "zeros"),
+    ("killed", "cachingqueue/cache.db-wal", "half"),  # as SQLite takes a byte that was flipped there
     ("killed", "logs/store.log", "half"),
     ("killed", "logs/links.log", "half"),
     ("killed", "index", "removed"),
@@ -55,7 +56,7 @@ LOST = [
 ]
 
 
-SOME = {"logs", "cachingqueue/cache.db", "logs/links.log", "cachingqueue/aliases.db"}
+SOME = {"logs", "cachingqueue/cache.db-wal", "cachingqueue/cache.db", "logs/links.log", "cachingqueue/aliases.db"}
 
 
 @pytest.mark.parametrize(

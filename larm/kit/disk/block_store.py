@@ -23,7 +23,7 @@ import diskcache
 
 from larm.errors import REPAIR, StorageError
 from larm.kit.disk import letter_box
-from larm.kit.disk.database import Database, replace_database, rows_left
+from larm.kit.disk.database import Database, readable_rows, replace_database
 from larm.kit.disk.disk_failure import disk_failure, disk_failures
 from larm.kit.disk.files import sync_directory
 
@@ -55,7 +55,7 @@ _PUT = (
 )
 """Of rows (key, where its value begins, from 1 on, its length) and of all values, one after the other: one statement, for any
 number, as SQLite keeps what was given last to each that it may see again."""
-_MENDED = "INSERT OR IGNORE INTO Cache (key, raw, store_time, access_time, mode, value) VALUES (?, 1, ?, 0, 1, ?)"
+_SALVAGED = "INSERT OR IGNORE INTO Cache (key, raw, store_time, access_time, mode, value) VALUES (?, 1, ?, 0, 1, ?)"
 _DELETE = "DELETE FROM Cache WHERE raw = 1 AND key IN (SELECT value FROM json_each(?))"
 _GET = "SELECT key, store_time, mode, filename, value FROM Cache WHERE raw = 1 AND key IN (SELECT value FROM json_each(?))"
 _FORGET = "DELETE FROM Cache WHERE raw = 1 AND store_time >= ? AND key LIKE '%' || ?"
@@ -257,20 +257,20 @@ class BlockStore:
         return f"<BlockStore {self.directory}{' closed' if self._closed else ''}>"
 
 
-def mend_blocks(directory: Path) -> None:
-    """Make the database anew of the blocks and letters that are whole, each of its epoch. Raises StorageError.
+def salvage_blocks(directory: Path) -> None:
+    """Rebuild the database of a closed store from its whole blocks and letters. Raises StorageError.
 
-    Of a store that nobody uses. Who is killed meanwhile may begin again.
+    Blocks keep their epochs. Can be killed and repeated.
     """
-    path, beside = directory / DATABASE, directory / "mended"
+    path, beside = directory / DATABASE, directory / "salvaged"
     with disk_failures(beside):
         shutil.rmtree(beside, ignore_errors=True)
     with closing(BlockStore(beside)) as store, store._use() as database, database.transaction():
-        for _, key, epoch, value in rows_left(path, "Cache", "rowid, key, store_time, value", "rowid"):
+        for _, key, epoch, value in readable_rows(path, "Cache", "rowid, key, store_time, value", "rowid"):
             whole = isinstance(key, str) and isinstance(epoch, float) and isinstance(value, bytes)
             if whole and value[:4] == _checksum(key, int(epoch), value[4:]):
-                database.write(_MENDED, (key, epoch, value))
-        letter_box.write(database, letter_box.letters_left(path), ())
+                database.write(_SALVAGED, (key, epoch, value))
+        letter_box.write(database, letter_box.readable_letters(path), ())
     replace_database(path, beside / DATABASE)
     shutil.rmtree(beside, ignore_errors=True)
 

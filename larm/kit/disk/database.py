@@ -220,11 +220,11 @@ def _opened(address: str) -> sqlite3.Connection:
     )
 
 
-def rows_left(path: Path, tables: str, chosen: str, key: str) -> Iterator[tuple[Any, ...]]:
-    """The rows that can be read of a database that is damaged: of each table up to the damage, and back from the end to it.
+def readable_rows(path: Path, tables: str, chosen: str, key: str) -> Iterator[tuple[Any, ...]]:
+    """Yield the readable rows of a damaged database: each table forwards up to the damage, then backwards from its end.
 
-    ``tables``: a regular expression of their names; ``key``: the columns of their order, the first of those that are
-    ``chosen``. A table after the other. Rows are not checked.
+    ``tables``: regular expression of table names. ``key``: columns that order the rows; ``chosen`` begins with them. Rows are
+    not verified.
     """
     with suppress(StorageError), closing(Database(path, "", read_only=True)) as database:
         database.write("PRAGMA cell_size_check = ON")
@@ -261,15 +261,15 @@ def _table_left(database: Database, table: str, chosen: str, key: str) -> Iterat
         behind = last
 
 
-def generation_left(path: Path) -> int:
-    """The generation of a database that may be damaged; 0 where it can't be read."""
+def readable_generation(path: Path) -> int:
+    """Return the generation of a database that may be damaged; 0 if it can't be read."""
     with suppress(StorageError), closing(Database(path, "", read_only=True)) as database:
         return database.generation
     return 0
 
 
 def replace_database(path: Path, new: Path) -> None:
-    """Put one that is closed into the place of another that nobody uses. Raises StorageError."""
+    """Replace a closed database by another closed one. Raises StorageError."""
     with disk_failures(path):
         for ending in ("-wal", "-shm"):  # first: SQLite would put the old log into the new file
             path.with_name(path.name + ending).unlink(missing_ok=True)

@@ -153,10 +153,10 @@ class Journal:
         return f"<Journal {self.path}: {self._base:,} to {self._end:,}>"
 
 
-def mend_journal(path: Path, position: Position) -> int:
-    """Make the journal anew of the records behind ``position`` that are whole; how many were lost, at least.
+def salvage_journal(path: Path, position: Position) -> int:
+    """Rebuild a closed journal from its whole records behind ``position``. Return the number of lost records, at least.
 
-    Of a journal that nobody has open. Raises StorageError.
+    Raises StorageError.
     """
     with disk_failures(path):
         data = path.read_bytes() if path.exists() else b""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from larm.kit.disk.database import Database, rows_left
+from larm.kit.disk.database import Database, readable_rows
 from larm.kit.disk.sorted_runs import Order, SortedRuns, catalogue_of
 from larm.kit.disk.table import checksum
 
@@ -149,11 +149,11 @@ def check_rows(database: Database) -> None:
             raise database.damaged()
 
 
-def letters_left(path: Path) -> list[Letter]:
-    """Those that are whole of a database that is damaged."""
-    done = dict(rows_left(path, "letters_done", "box, last", "box"))
+def readable_letters(path: Path) -> list[Letter]:
+    """Return the whole letters of a database that may be damaged."""
+    done = dict(readable_rows(path, "letters_done", "box, last", "box"))
     found: dict[tuple[int, int], Letter] = {}
-    for box, number, data in rows_left(path, rf"{_ORDER.tail}|{_ORDER.prefix}\d+", "box, number, data", "box, number"):
+    for box, number, data in readable_rows(path, rf"{_ORDER.tail}|{_ORDER.prefix}\d+", "box, number, data", "box, number"):
         if isinstance(data, bytes) and data[:4] == checksum(box, number, data[4:]) and number > done.get(box, 0):
             found[box, number] = Letter(box, number, data[4:])
     return list(found.values())

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, Self
 
 from larm.errors import REPAIR, StorageError
 from larm.kit.disk.bit_filter import BitFilter
-from larm.kit.disk.database import Database, generation_left, replace_database, rows_left
+from larm.kit.disk.database import Database, readable_generation, readable_rows, replace_database
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.sorted_runs import LIVE, Order, SortedRuns, add_to_digest, catalogue_of
 
@@ -378,7 +378,7 @@ class Table:
             self._database.write(f"INSERT OR IGNORE INTO new_prints VALUES {places}", part)  # noqa: S608  question marks
 
     def _take_in(self, rows: Iterable[tuple[Any, ...]], generation: int) -> None:
-        """Those that are whole, no later than that generation, and not there yet."""
+        """Add the whole rows up to ``generation`` that are missing."""
         whole: dict[int, TableRow] = {}
         for _, *row in rows:
             with suppress(StorageError, TypeError, ValueError, OverflowError):
@@ -418,16 +418,16 @@ class Table:
         return self._database.damaged(f"record {key} is damaged")
 
 
-def mend_table(path: Path, generation: int) -> int:
-    """Make the table anew of its rows that are whole, as it was at that generation; how many there are. Raises StorageError.
+def salvage_table(path: Path, generation: int) -> int:
+    """Rebuild a closed table from its whole rows as of ``generation``. Return their number. Raises StorageError.
 
-    Of a table that nobody uses. Who is killed meanwhile may begin again.
+    Can be killed and repeated.
     """
     new = path.with_name(f".{path.name}.new")
     with closing(Table.of_checkpoint(new, None)) as table:
         table._begin(generation)
-        tables = r"tail|rows\d+" if generation_left(path) <= generation else r"tail|rows\d+|undone"
-        rows = rows_left(path, tables, f"rowid, {_CHOSEN}", "rowid")
+        tables = r"tail|rows\d+" if readable_generation(path) <= generation else r"tail|rows\d+|undone"
+        rows = readable_rows(path, tables, f"rowid, {_CHOSEN}", "rowid")
         while some := list(islice(rows, _AT_ONCE)):
             table._take_in(some, generation)
         table.commit()

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from larm.errors import StorageError
-from larm.kit.disk.block_store import DATABASE, BlockStore, mend_blocks
-from larm.kit.disk.journal import Journal, mend_journal
+from larm.kit.disk.block_store import DATABASE, BlockStore, salvage_blocks
+from larm.kit.disk.journal import Journal, salvage_journal
 from larm.kit.disk.letter_box import Done, Letter, read, write
-from larm.kit.disk.table import Table, TableRow, mend_table
+from larm.kit.disk.table import Table, TableRow, salvage_table
 
 ROWS = 300
 
@@ -42,7 +42,7 @@ def rows_of(path: Path, generation: int) -> dict[int, bytes]:
 def test_rows_of_a_table_that_are_whole_stay(table: Path, seed: int) -> None:
     whole = rows_of(table, 2)
     flip(table, random.Random(seed), 8)
-    count = mend_table(table, 2)
+    count = salvage_table(table, 2)
     left = rows_of(table, 2)
     assert len(left) == count
     assert left.items() <= whole.items()
@@ -52,13 +52,13 @@ def test_rows_of_a_table_that_are_whole_stay(table: Path, seed: int) -> None:
 @pytest.mark.parametrize("damage", [b"", b"\0" * 50_000, None], ids=["empty", "zeros", "removed"])
 def test_of_a_table_nothing_may_be_left(table: Path, damage: bytes | None) -> None:
     table.unlink() if damage is None else table.write_bytes(damage)
-    assert mend_table(table, 2) == 0
+    assert salvage_table(table, 2) == 0
     assert rows_of(table, 2) == {}
 
 
 def test_a_table_is_as_it_was_at_the_generation(table: Path) -> None:
     """Of a process that was killed after the second one, before the checkpoint of it."""
-    mend_table(table, 1)
+    salvage_table(table, 1)
     assert rows_of(table, 1) == {key: row(key).data for key in range(1, ROWS + 1)}
 
 
@@ -69,7 +69,7 @@ def test_blocks_and_letters_that_are_whole_stay(tmp_path: Path, seed: int) -> No
     with closing(BlockStore(tmp_path)) as store:
         store.transaction(blocks, (), lambda database: write(database, letters, [Done(3, 60, 12)]))
     flip(tmp_path / DATABASE, random.Random(seed), 8)
-    mend_blocks(tmp_path)
+    salvage_blocks(tmp_path)
     with closing(BlockStore(tmp_path)) as store:
         store.check()
         left = store.get_many(store.keys())
@@ -85,7 +85,7 @@ def test_an_epoch_stays_that_of_its_block(tmp_path: Path) -> None:
         store.put("old.cqb", b"1")
         store.next_epoch()
         store.put("new.cqb", b"2")
-    mend_blocks(tmp_path)
+    salvage_blocks(tmp_path)
     with closing(BlockStore(tmp_path)) as store:
         store.go_back(1, ".cqb")
         assert store.keys() == ["old.cqb"]
@@ -108,7 +108,7 @@ def test_orders_that_are_whole_stay(tmp_path: Path, at: int | None, left: list[b
         data = bytearray(path.read_bytes())
         data[at] ^= 0xFF
         path.write_bytes(data)
-    found = mend_journal(path, 0)
+    found = salvage_journal(path, 0)
     with closing(Journal(path, 0)) as journal:
         assert [record for record, _ in journal.left] == left
     assert found == lost or (at == -2 and not found)  # the last one may have been written when the process died
@@ -118,7 +118,7 @@ def test_orders_that_were_carried_out_do_not_come_again(tmp_path: Path) -> None:
     path = tmp_path / "journal"
     with closing(Journal(path, 0)) as journal:
         ends = [journal.append(order) for order in ORDERS]
-    assert mend_journal(path, ends[1]) == 0
+    assert salvage_journal(path, ends[1]) == 0
     with closing(Journal(path, ends[1])) as journal:
         assert [record for record, _ in journal.left] == ORDERS[2:]
     with pytest.raises(StorageError):

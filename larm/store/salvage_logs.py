@@ -1,8 +1,8 @@
-"""Mending: store.log, links.log and page files without what is damaged in them, for ``larm repair``. Main thread.
+"""salvage_logs: writes store.log, links.log and the page files again without their damaged records.
 
-Lines that are damaged are left out, and those of which the stored bytes are lost. Of a range of which only the checksum tells
-that it is damaged, those lines stay that agree with what else is known of their pages. All is written as `larm.store.retention`
-does it: beside the old files, which count until the checkpoint knows the new ones.
+Called by `larm.ops.repair` on the main thread. A line of store.log is dropped if it or its stored bytes are damaged. In a range
+with a wrong checksum, a line stays if the page book and the stored bytes confirm it. Missing lines of links.log are rebuilt
+from the stored pages. Files are written as in `larm.store.retention`: the old ones count until the checkpoint notes the new.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -19,43 +19,43 @@ from larm.store.log import LINKS_LOG, STORE_LOG, Position, put_in_place
 from larm.store.page_file import PLAIN, found_file
 from larm.store.reader import Bodies, lines_of
 from larm.store.retention import Renewal
-from larm.store.store_log import StoreEntry, format_entry, parse_entry
+from larm.store.store_log import StoreEntry, parse_entry
 
 Ranges = Sequence[tuple[int, int]]
-"""Bytes of a file: the first, and the one behind the last."""
+"""Byte ranges of a file: first byte, and end (exclusive)."""
 
 
 class Judge(Protocol):
-    """What else is known of the pages."""
+    """The other sources about stored pages that confirm or replace log lines."""
 
     def is_last(self, entry: StoreEntry, body: bytes) -> bool:
-        """Return True if this is the last version of a page, by its bytes; also where that is not known."""
+        """Return True if the bytes are those of the page's last version, or if that is not known."""
 
     def confirms(self, entry: StoreEntry, body: bytes) -> bool:
-        """Return True if every column is known to be right."""
+        """Return True if every column of the line is confirmed."""
 
     def links(self, entry: StoreEntry, body: bytes) -> Sequence[bytes]:
         """Return the lines of links.log of a page."""
 
     def redirects(self) -> Sequence[bytes]:
-        """Return the lines of links.log that are of no stored page: of start URLs and of redirects."""
+        """Return the lines of links.log for start URLs and redirects."""
 
 
-class MendedLogs(msgspec.Struct):
-    """What is left."""
+class SalvagedLogs(msgspec.Struct):
+    """The result of `salvage_logs`."""
 
     position: Mapping[str, Any] = {}
-    """For the checkpoint."""
+    """Position of the log storage, for the checkpoint."""
     whole: dict[str, StoreEntry] = {}
-    """The pages whose last version is there, as it was stored, by their access forms."""
+    """Entries of the pages whose last version is whole, by access URL."""
     linked: set[str] = set()
-    """Access forms of pages that have lost lines of links.log, and are not stored."""
+    """Access URLs of pages that lost lines of links.log which can't be rebuilt."""
     versions: list[str] = []
-    """Lines of store.log that were left out: the address, or the place where that can't be read."""
+    """Dropped lines of store.log: the URL, or the byte offset of an unreadable line."""
 
 
 class _Bodies(Bodies):
-    """Empty where they are damaged."""
+    """Bodies that are empty if they are damaged."""
 
     def __init__(self, logs: Path, damaged: Mapping[Path, Ranges]) -> None:
         super().__init__(logs)
@@ -73,16 +73,16 @@ class _Bodies(Bodies):
         return b""
 
 
-def mend_logs(
+def salvage_logs(
     logs: Path, noted: Mapping[str, Any], settings: LogSettings, damaged: Mapping[Path, Ranges], judge: Judge
-) -> MendedLogs:
-    """Write them anew; nothing of it counts before the position is in the checkpoint.
+) -> SalvagedLogs:
+    """Write the logs again. Takes effect when the checkpoint has the returned position.
 
-    ``damaged``: of each file the bytes that do not agree with their checksum. Raises StorageError.
+    ``damaged``: ranges with a wrong checksum, by file. Raises StorageError.
     """
     position = Position.read(noted)
     put_in_place(logs, position)
-    found, out = MendedLogs(), bytearray()
+    found, out = SalvagedLogs(), bytearray()
     position, moving = _there(logs, position, damaged)
     bodies = _Bodies(logs, damaged)
     for place, line in _lines(logs / STORE_LOG, position.store):
@@ -100,27 +100,27 @@ def mend_logs(
             elif not lost and judge.is_last(entry, body):
                 found.whole[entry.url] = entry
     with disk_failures(logs):
-        renewal = _MendedRenewal(logs, position, settings, out, moving)
-        renewal.mend(bodies, damaged.get(logs / LINKS_LOG, ()), judge, found)
+        renewal = _SalvageRenewal(logs, position, settings, out, moving)
+        renewal.prepare(bodies, damaged.get(logs / LINKS_LOG, ()), judge, found)
         found.position = renewal.done().noted()
     return found
 
 
 def _there(logs: Path, position: Position, damaged: Collection[Path]) -> tuple[Position, set[int]]:
-    """What there is of the page files, and the numbers of those that are not as they should be."""
+    """Return the position limited to existing bytes, and the numbers of damaged or shortened page files."""
     lengths = [*position.full, position.offset]
     sizes = [path.stat().st_size if (path := found_file(logs, x)).exists() else 0 for x in range(1, len(lengths) + 1)]
     left = [min(pair) for pair in zip(lengths, sizes, strict=True)]
     wrong = {x for x, (length, size) in enumerate(zip(lengths, left, strict=True), 1) if size < length}
     wrong |= {x for x in range(1, len(lengths) + 1) if found_file(logs, x) in damaged}
     number = position.page_file
-    if not left[-1]:  # not to be written to: pages that were in it have its number
+    if not left[-1]:  # a new number: lines of the old file must not point into it
         left, number = [*left, 0], number + 1
     return msgspec.structs.replace(position, full=tuple(left[:-1]), offset=left[-1], page_file=number), wrong
 
 
-class _MendedRenewal(Renewal):
-    def mend(self, bodies: Bodies, links: Ranges, judge: Judge, found: MendedLogs) -> None:
+class _SalvageRenewal(Renewal):
+    def prepare(self, bodies: Bodies, links: Ranges, judge: Judge, found: SalvagedLogs) -> None:
         self._bodies = bodies
         self._damaged_links = links
         self._judge = judge
@@ -131,15 +131,11 @@ class _MendedRenewal(Renewal):
             entry = None if self._out[n] else _parsed(line)
             if entry is None:
                 continue
-            if entry.file in self._moving:
-                file, offset, inside = self._pages.append(self._bodies.read(entry))
-                moved = entry._replace(file=file, offset=offset, place=inside)
-                line = format_entry(moved).encode("utf-8", "replace")  # noqa: PLW2901
-            yield place, line
+            yield place, self._moved(entry, line)
         self._pages.sync()
 
     def _linked(self) -> Iterator[tuple[int, bytes]]:
-        """The lines that are whole, and those of the stored pages that are missing."""
+        """Yield the whole lines, then the missing lines of stored pages."""
         path, end, whole = self._logs / LINKS_LOG, self._position.links, self._found.whole
         pages, short = self._damaged_pages(path, end)
         there: dict[str, set[bytes]] = {}
@@ -158,9 +154,9 @@ class _MendedRenewal(Renewal):
         self._found.linked = pages.difference(whole)
 
     def _damaged_pages(self, path: Path, end: int) -> tuple[set[str], bool]:
-        """Pages that may have lost lines, and whether the log is shorter than it was.
+        """Return the pages that may have lost lines, and True if the log is shorter than noted.
 
-        A line that is damaged belongs to the page that it names, or to that of a neighbour.
+        A damaged line belongs to the page that it names or to the page of a neighbouring line.
         """
         pages, seen = set[str](), set[str]()
         last, lost = "", False
@@ -177,7 +173,7 @@ class _MendedRenewal(Renewal):
 
 
 def _lines(path: Path, end: int) -> Iterator[tuple[int, bytes]]:
-    """As `lines_of`; nothing where the file is gone."""
+    """Return `lines_of` a log; nothing if the file is missing."""
     return lines_of(path, end) if path.exists() else iter(())
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from larm.store.archive.indexing import check, index_lines
-from larm.store.archive.mending import mend_archive
+from larm.store.archive.salvage_records import lost_captures, salvage_archive
 
 NAME = "larm-20261128180000000-00001.warc.gz"
 PAGES = [f"http://a.localhost/{number}" for number in range(4)]
@@ -39,9 +39,10 @@ def test_flipped_bytes_of_a_record_cost_this_record_alone(tmp_path: Path, positi
         data[len(records[0]) + position + number] ^= 0xA5
     path.write_bytes(data)
 
-    mended, lost = mend_archive(tmp_path, tmp_path / "payloads.db", place, [path])
+    lost = lost_captures(tmp_path, place, [path])
+    salvaged = salvage_archive(tmp_path, place, [path])
 
     assert lost == {PAGES[1]}
     assert captured(path) == [PAGES[0], *PAGES[2:]]
     assert check(path, lambda _offset, _why: None).damaged == 0
-    assert mended["complete"] == {NAME: path.stat().st_size}
+    assert salvaged["complete"] == {NAME: path.stat().st_size}
