@@ -24,7 +24,7 @@ from larm.cli.options import (
     remote_searchers,
 )
 from larm.cli.terminal import as_json, say
-from larm.errors import StorageError, UsageError
+from larm.errors import REPAIR, StorageError, UsageError
 from larm.kit.printable import printable
 from larm.model.findings import MOST_HITS
 
@@ -198,6 +198,7 @@ def _of_one(directory: Path, settings: SearchSettings, asked: Asked, *, cluster:
     from larm.cluster.files import ROSTER
     from larm.crawldir.state import QUEUES
     from larm.index.search.coverage import shortfall
+    from larm.index.search.links import DAMAGED
     from larm.kit.disk.files import is_there
 
     searcher = open_searcher(directory, settings)
@@ -207,7 +208,8 @@ def _of_one(directory: Path, settings: SearchSettings, asked: Asked, *, cluster:
         from larm.cluster.roster import others_sentence  # for who has a cluster
 
         missing.append(others_sentence(directory / QUEUES))
-    return msgspec.structs.replace(results, notes=(*results.notes, *filter(None, missing)))
+    notes = [f"{note}; {REPAIR}" if note.endswith(DAMAGED) else note for note in results.notes]
+    return msgspec.structs.replace(results, notes=(*notes, *filter(None, missing)))
 
 
 def _of_several(

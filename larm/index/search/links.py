@@ -18,8 +18,8 @@ _MOST = 2_000
 _normalizer = URLNormalizer(files=True)
 
 
-DAMAGED = "is damaged; 'larm repair' makes it again"
-"""End of a note."""
+DAMAGED = "is damaged"
+"""End of a note; the command line adds the remedy."""
 
 
 class LinkDesk:
