@@ -58,7 +58,7 @@ from larm.ops.stored_pages import StoredPages
 from larm.store.archive.names import FOLDER as WARC
 from larm.store.archive.names import PAYLOADS
 from larm.store.graph import GraphStorage
-from larm.store.log import LINKS_LOG, STORE_LOG, sums_of_logs
+from larm.store.log import LINKS_LOG, STORE_LOG, Position, put_in_place, sums_of_logs
 from larm.store.pages.page_book import PageBook
 from larm.store.pages.page_row import Answer, PageRow
 from larm.store.pages.page_rows import PageRows, page_rows
@@ -200,6 +200,7 @@ class _Repair:
             self._done.versions = versions
         sums = sums_of_logs(self._directory / LOGS, found.position)
         self._fetch_again(sums, f"{LOGS}/", storages=self._header.storages | {"log": dict(found.position)})
+        put_in_place(self._directory / LOGS, Position.read(found.position))  # the steps below read them
 
     def _book_again(self) -> None:
         """Add the stored pages that the page book lost. Queue them, because their validators are lost."""
@@ -254,14 +255,16 @@ class _Repair:
     def _derive(self, parts: AbstractSet[str]) -> None:
         """Rebuild index and link graph from the stored pages; queue unknown URLs on them."""
         storages = self._header.storages
-        index = "index" in storages and not parts.isdisjoint({"index", "aliases"})
+        # the index may have pages that no other file knows any more, and would get them twice
+        unknown = "pages" in parts and ("log" in parts or "log" not in storages)
+        index = "index" in storages and (unknown or not parts.isdisjoint({"index", "aliases"}))
         graph = "graph" in storages and "graph" in parts
         if "log" not in storages:
             self._begin_anew([name for name, wrong in (("index", index), ("graph", graph)) if wrong])
         elif index or graph or self._incomplete:
             with StoredPages(self._settings, self._directory, storages["log"]["store"]) as pages:
                 if index:
-                    self._make_index(pages, anew="aliases" in parts)
+                    self._make_index(pages, anew=unknown or "aliases" in parts)
                 if graph or self._incomplete:
                     self._read_pages(pages, graph=graph)
                 self._lose_unkept(pages)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import signal
 import threading
+from collections import Counter
 from pathlib import Path
 
 from larm.crawldir.control_socket import SOCKET
@@ -107,7 +108,7 @@ class Bases:
             if again and name in {"pages", "links"}:
                 assert set(left) == set(right), f"{name} is not as it should be: {sorted(set(left) ^ set(right))[:9]}"
             else:
-                assert left == right, f"{name} is not as it should be"
+                assert left == right, f"{name} is not as it should be: {_differing(left, right)}"
         return None
 
     def _stop(self) -> None:
@@ -142,3 +143,9 @@ def _wait_for(directory: Path, pattern: str) -> None:
             return
         never.wait(0.01)
     raise AssertionError(f"{directory}: no {pattern} in half a minute")
+
+
+def _differing(left: object, right: object) -> list[str]:
+    """Return the beginnings of the rows that only one of two lists has, or has more often."""
+    both = [Counter(map(str, rows)) if isinstance(rows, list) else Counter([str(rows)]) for rows in (left, right)]
+    return [f"{sign} {row[:100]}" for sign, rows in (("+", both[0] - both[1]), ("-", both[1] - both[0])) for row in rows][:9]

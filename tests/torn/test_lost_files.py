@@ -70,6 +70,15 @@ def test_the_crawl_comes_to_the_right_end(bases: Bases, base: str, file: str, ho
     assert bases.resume(copy, again=True) is None
 
 
+def test_pages_are_read_from_salvaged_logs_when_tables_are_rebuilt(bases: Bases) -> None:
+    copy = bases.copy("finished")
+    for name, how in (("logs/pagefile_1.pfl.zst", "half"), ("cachingqueue/pages.db", "half"), ("graph/links.journal", "half")):
+        damage(copy / name, how)
+    assert mended(bases, copy).lost
+    assert not mended(bases, copy).found
+    assert bases.resume(copy, again=True) is None
+
+
 @pytest.mark.parametrize("base", ["stopped", "finished"])
 def test_what_is_whole_stays_as_it_is(bases: Bases, base: str) -> None:
     copy = bases.copy(base)
