@@ -125,7 +125,7 @@ def _memory(directory: Path, done: Repaired, begun: Sequence[str]) -> Salvaged:
     if memory.hosts:
         done.notes.append(
             f"the records of {counted(memory.hosts, 'host')} were lost: their delays and robots.txt are learnt again."
-            " Blocked hosts among them have to be blocked again: larm ctl block HOST"
+            " Blocked hosts among them have to be blocked again with 'larm ctl block HOST'"
         )
     if memory.incomplete and memory.header.cycle and not memory.header.finished:
         done.notes.append("the revisit in progress may end early: the next one requests the pages that it leaves out")
