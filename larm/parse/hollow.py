@@ -48,10 +48,12 @@ def hollow_of(document: Document, body: bytes) -> str:
 
 
 def _of_file(document: Document, body: bytes) -> str:
-    if document.raw_text or document.other_text or document.fields or document.cuts or not document.index:
+    if document.raw_text or document.fields or document.cuts or not document.index:
         return ""
-    if document.mime in KINDS:
+    if document.mime in KINDS:  # a scanned book with an outline is one, too
         return hollow.DOCUMENT
+    if document.other_text:
+        return ""
     family, _, kind = document.mime.partition("/")
     if family == "text" and (document.mime in _FOR_PROGRAMS or not body.strip()):
         return ""

@@ -45,7 +45,10 @@ def main(part: str) -> str:
     return f"<Relationships><Relationship Id='r' Type='{_OFFICE}/officeDocument' Target='{part}'/></Relationships>"
 
 
-def pdf(title: str, pages: Sequence[str], link: str = "", large: str = "") -> bytes:
+def pdf(
+    title: str, pages: Sequence[str], link: str = "", large: str = "", author: str = "", outline: Sequence[str] = ()
+) -> bytes:
+    """``outline``: a chapter and its sections."""
     objects = ["<</Type/Catalog/Pages 2 0 R>>", ""]
     kids = []
     for number, text in enumerate(pages):
@@ -60,7 +63,15 @@ def pdf(title: str, pages: Sequence[str], link: str = "", large: str = "") -> by
         kids.append(f"{len(objects)} 0 R")
         objects.append(f"<</Length {len(stream)}>>stream\n{stream}\nendstream")
     objects[1] = f"<</Type/Pages/Count {len(kids)}/Kids[{' '.join(kids)}]>>"
-    objects.append(f"<</Title({title})/ModDate(D:19700102000000Z)>>")
+    if outline:
+        root = len(objects) + 1
+        objects[0] = f"<</Type/Catalog/Pages 2 0 R/Outlines {root} 0 R>>"
+        objects.append(f"<</First {root + 1} 0 R/Last {root + 1} 0 R>>")
+        for number, name in enumerate(outline, root + 1):
+            first = f"/First {number + 1} 0 R/Last {number + 1} 0 R" if number <= root + 1 < root + len(outline) else ""
+            after = f"/Next {number + 1} 0 R" if root + 1 < number < root + len(outline) else ""
+            objects.append(f"<</Title({name})/Parent {root} 0 R{first}{after}>>")
+    objects.append(f"<</Title({title})/Author({author})/ModDate(D:19700102000000Z)>>")
     out, places = "%PDF-1.4\n", []
     for number, content in enumerate(objects, 1):
         places.append(len(out))
@@ -96,7 +107,7 @@ def docx() -> bytes:
             "word/styles.xml": "<w:styles><w:style w:styleId='berschrift1'><w:name w:val='heading 1'/></w:style></w:styles>",
             "word/footnotes.xml": f"<w:footnotes><w:p>{run('A note')}</w:p></w:footnotes>",
             "word/footer1.xml": f"<w:ftr><w:p>{run('A footer')}</w:p></w:ftr>",
-            "docProps/core.xml": _CORE.format("<dc:title>Of crawlers</dc:title>"),
+            "docProps/core.xml": _CORE.format("<dc:title>Of crawlers</dc:title><dc:creator>Dora Dox</dc:creator>"),
         }
     )
 
@@ -119,6 +130,7 @@ def xlsx() -> bytes:
             "xl/worksheets/_rels/sheet1.xml.rels": relations("http://a.localhost/shop", "../comments1.xml"),
             "xl/comments1.xml": "<comments><comment><text><r><t>A remark</t></r></text></comment></comments>",
             "xl/styles.xml": "<styleSheet><cellXfs><xf numFmtId='0'/><xf numFmtId='14'/></cellXfs></styleSheet>",
+            "docProps/core.xml": _CORE.format("<dc:creator>Xenia Lister</dc:creator>"),
             "xl/worksheets/sheet2.xml": "<worksheet><row><c t='s'><v>1</v></c><c t='s'><v>99</v></c></row></worksheet>",
         }
     )
@@ -144,6 +156,7 @@ def pptx() -> bytes:
                 f"<p:sld {_R}>{shape(run('Welcome'), 'ctrTitle')}{shape(run('see ') + run('here', 'r1'))}</p:sld>"
             ),
             "ppt/slides/_rels/slide2.xml.rels": relations("http://a.localhost/here", "../notesSlides/notesSlide1.xml"),
+            "docProps/core.xml": _CORE.format("<dc:creator>Petra Slider</dc:creator>"),
             "ppt/notesSlides/notesSlide1.xml": f"<p:notes>{shape(run('Said aloud'))}</p:notes>",
         }
     )
@@ -157,7 +170,10 @@ def odt() -> bytes:
         "<text:a xlink:href='http://a.localhost/linked'>a link</text:a></text:p>"
         "</office:text></office:document-content>"
     )
-    meta = "<office:meta><dc:title>Of crawlers</dc:title><dc:date>1970-01-02T00:00:00</dc:date></office:meta>"
+    meta = (
+        "<office:meta><dc:title>Of crawlers</dc:title><dc:date>1970-01-02T00:00:00</dc:date><dc:creator>Odo Tee</dc:creator>"
+        "<meta:initial-creator>Inga Tee</meta:initial-creator></office:meta>"
+    )
     return zipped({"content.xml": content, "meta.xml": meta}, "application/vnd.oasis.opendocument.text")
 
 

@@ -73,6 +73,15 @@ def test_pdf(by_mime: ByMime) -> None:
     assert ("/x", "First page") in links(found)
 
 
+def test_pdf_outline_is_read_in_the_order_of_the_document_even_in_a_circle(by_mime: ByMime) -> None:
+    body = pdf("T", ["Page"], outline=["Burrows", "Termites", "Tunnels"])
+    assert read(by_mime, body).headings == ("Burrows", "Termites", "Tunnels")
+    last = body.rindex(b"<</Title(Tunnels)")
+    first = int(body[body.rindex(b"/First ", 0, last) + 7 :].split()[0])
+    circle = body[:last] + body[last:].replace(b"<</Title(Tunnels)", b"<</Title(Tunnels)/Next %d 0 R" % first, 1)
+    assert set(read(by_mime, circle).headings) == {"Burrows", "Termites", "Tunnels"}
+
+
 def test_pdf_without_a_title_of_its_own(by_mime: ByMime) -> None:
     assert read(by_mime, pdf("Microsoft Word - thesis.doc", ["Words"])).title == "thesis.doc"
     assert read(by_mime, pdf("untitled", ["Words"])).title == ""

@@ -44,7 +44,7 @@ def test_text(body: bytes, text: str) -> None:
 def test_what_it_says_of_itself() -> None:
     times = rb"{\creatim\yr2019}{\revtim\yr2020\mo5\dy3\hr10\min5}"
     found = read(rb"{\info{\title Of \'e4pples}{\author A}{\subject Fruit}{\*\company B}" + times + b"}a}")
-    assert (found.title, found.description, found.modified, found.text) == ("Of äpples", "Fruit", 1_588_500_300, "a")
+    assert (found.title, found.description, found.modified, found.text) == ("Of äpples", "A Fruit", 1_588_500_300, "a")
     assert read(rb"{\info{\revtim\yr2020\mo99\dy3}}a}").modified == 0
 
 

@@ -75,6 +75,23 @@ def test_documents_are_found_and_their_links_followed(web: SyntheticWeb, tmp_pat
     assert any("Entry of the day" in line for line in lines(tmp_path, "links"))
 
 
+def test_search_by_author_or_outline_title_finds_the_document(web: SyntheticWeb, tmp_path: Path) -> None:
+    site = site_of(web)
+    rtf = rb"{\rtf1{\info{\author Rita Teff}}words}"
+    paper = pdf("Paper", ["Digging"], author="Ada Pidief", outline=["Burrows", "Termites", "Tunnels"])
+    files = {"x.docx": docx(), "x.xlsx": xlsx(), "x.pptx": pptx(), "x.odt": odt(), "x.rtf": rtf, "x.pdf": paper}
+    site.page("/", "Home", links=[f"/{name}" for name in files])
+    for name, body in files.items():
+        site.add(f"/{name}", document(body))
+    run_crawl(tmp_path, f"http://a.localhost:{site.port}/")
+    assert found(tmp_path, "Dox") == ["x.docx"]
+    assert found(tmp_path, "Xenia") == ["x.xlsx"]
+    assert found(tmp_path, "Slider") == ["x.pptx"]
+    assert found(tmp_path, "odo") == found(tmp_path, "inga") == ["x.odt"]
+    assert found(tmp_path, "Teff") == ["x.rtf"]
+    assert [found(tmp_path, words) for words in ("Pidief", "burrows", "termites", "tunnels")] == [["x.pdf"]] * 4
+
+
 def test_what_was_not_read_for_want_of_processes_is_read_once_there_are_some(web: SyntheticWeb, tmp_path: Path) -> None:
     site = site_of(web)
     base = f"http://a.localhost:{site.port}"

@@ -1,4 +1,4 @@
-"""PDF: text, title, links, filled-in forms, with PDFium, the reader of Chrome. Runs in a reading process only.
+"""PDF: text, title, outline, links, filled-in forms, with PDFium, the reader of Chrome. Runs in a reading process only.
 
 Chosen by measuring 142 odd files against poppler: PDFium finds .96 of its words (with the forms; pypdf .91, pdfminer .92) in a
 fifth of the time of the others, and it is C++ code that reads whatever the web sends: hence the process.
@@ -20,6 +20,7 @@ from larm.parse.apart.limits import Budget, one_line
 from larm.parse.apart.protocol import Found
 from larm.parse.apart.titles import is_file_name, title_of
 from larm.parse.dates import seconds_of_pdf
+from larm.parse.page import MAX_HEADINGS
 
 _TITLE_WITHIN = 2_000  # characters of the first page
 _FORM_VERSION = 2  # of the structure that PDFium's forms want; its last one without scripts
@@ -47,11 +48,27 @@ def read_pdf(body: bytes, budget: Budget) -> Found:
     budget.title = title_of(_meta(document, b"Title"))
     _read_pages(document, budget, titled=not is_file_name(budget.title))
     _read_attached(document, budget)
+    _read_outline(document, budget)
     modified = seconds_of_pdf(_meta(document, b"ModDate")) or seconds_of_pdf(_meta(document, b"CreationDate"))
     language = _wide(partial(pdfium.FPDFCatalog_GetLanguage, document))
-    found = budget.found(budget.title, modified, language, _meta(document, b"Subject"))
+    about = " ".join(_meta(document, name) for name in (b"Author", b"Subject", b"Keywords"))
+    found = budget.found(budget.title, modified, language, about)
     pdfium.FPDF_CloseDocument(document)
     return found
+
+
+def _read_outline(document: Any, budget: Budget) -> None:
+    """Append the titles of the outline to the headings, in their order. A broken outline may be a circle."""
+    waiting = [pdfium.FPDFBookmark_GetFirstChild(document, None)]
+    for _ in range(MAX_HEADINGS):
+        while waiting and not waiting[-1]:
+            waiting.pop()
+        if not waiting:
+            break
+        bookmark = waiting.pop()
+        budget.headings.append(" ".join(_clean(_wide(partial(pdfium.FPDFBookmark_GetTitle, bookmark))).split()))
+        waiting.append(pdfium.FPDFBookmark_GetNextSibling(document, bookmark))
+        waiting.append(pdfium.FPDFBookmark_GetFirstChild(document, bookmark))
 
 
 def _read_attached(document: Any, budget: Budget) -> None:

@@ -19,7 +19,7 @@ from larm.model.cuts import DOCUMENTS, PROCESSES
 from larm.model.document import Document
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
-from larm.parse.apart.protocol import KINDS, Found, Request, decode_found, encode_request
+from larm.parse.apart.protocol import KINDS, PDF, Found, Request, decode_found, encode_request
 from larm.parse.assembly import Assembler
 from larm.parse.page import Element, Page
 
@@ -128,6 +128,7 @@ class DocumentProcessor:
         page = Page(
             found.title,
             found.text.strip(),
+            "\n".join(found.headings) if KINDS[mime] == PDF else "",  # an outline: the headings of others stand in the text
             headings=found.headings,
             elements=elements,
             language=found.language,

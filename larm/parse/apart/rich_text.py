@@ -30,7 +30,8 @@ _SILENT = names(
 )
 """Destinations of which nobody sees anything, or what is said elsewhere as well."""
 _ASIDE = names("header headerl headerr headerf footer footerl footerr footerf footnote annotation shptxt dptxbxtext")
-_SAID_OF_IT = frozenset(("title", "subject", "revtim", "creatim"))
+_ABOUT = ("author", "subject", "keywords")
+_SAID_OF_IT = frozenset(("title", "revtim", "creatim", *_ABOUT))
 _READ = _ASIDE | {"fldinst"}  # all others that are marked as optional are passed over
 _SHAPE = "shpinst"  # nothing of it is text but what stands in a place of its own
 _PLACES = _SILENT | _READ | {"fonttbl", "info"}
@@ -95,7 +96,8 @@ class _Reader:
             self._budget.title = better_title(self._said.get("title", ""), self._budget.title)
         times = (self._times.get(name) for name in ("revtim", "creatim"))
         modified = next((found for each in times if each and (found := _seconds(each))), 0)
-        return self._budget.found(self._budget.title, modified, description=self._said.get("subject", ""))
+        about = " ".join(self._said.get(name, "") for name in _ABOUT)
+        return self._budget.found(self._budget.title, modified, description=about)
 
     def _take(self, match: re.Match[bytes]) -> None:
         word, number, hexadecimal, symbol, brace, text = match.groups()
