@@ -7,7 +7,8 @@ of the scope is dropped by the filters like any link.
 
 import enum
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from larm.parse.dates import seconds_of
@@ -27,8 +28,12 @@ NAMESPACES: Final = frozenset(
 _WHITE = " \t\r\n\f\v\u00a0\u200b\ufeff\u2028\u2029" + "".join(map(chr, range(0x2000, 0x200B)))
 _PARTS = {SITEMAP: "url", INDEX: "sitemap"}
 _LOC_DEPTH = 3  # of a loc, with the root
-_LEAST = 2  # URLs of a text sitemap with an odd line
+_LEAST = 2  # lines of a text sitemap with an odd line
 _LINE = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
+_FIRST = re.compile(rf"(?:\A|[\r\n])[{re.escape(_WHITE)}]*+https?://\S++[ \t]*+(?:[\r\n]|\Z)", re.IGNORECASE)
+_HEAD = 2_000  # characters of a text sitemap in which its first URL stands; to split each text into lines takes longer
+_SHORTENED = re.compile(r"(?!#)[^\s<>\"]*(?:[/?]|\.[a-z]{2,})[^\s<>\"]*", re.IGNORECASE)
+_HOST_END = re.compile(r"[/?#]")
 _NO_SCHEME = re.compile(r"(?:www\.)[^\s/:]+\.[a-z]{2,}(?:[/?#:]|$)", re.IGNORECASE)
 
 
@@ -53,6 +58,8 @@ class Sitemap(NamedTuple):
     """It ends too early."""
     given_up: bool = False
     """It is longer or deeper than any sitemap that is read."""
+    skipped: Sequence[str] = ()
+    """Lines of a text that are no addresses, but for comments."""
     alternates: Sequence[str] = ()
     """Addresses of its pages in other languages (``xhtml:link``), each once."""
 
@@ -79,7 +86,7 @@ def read_xml(text: str, effort: int = 1, *, partial: bool = False, strict_namesp
         error = f"the namespace {reader.namespace[:100]!r} is not that of sitemaps"
     entries = [] if error and (foreign or not partial) else reader.entries
     others = list(reader.alternates) if entries else ()
-    return Sitemap(entries, reader.root == INDEX, error, tokens.cut, tokens.given_up, others)
+    return Sitemap(entries, reader.root == INDEX, error, tokens.cut, tokens.given_up, alternates=others)
 
 
 class _Reader:
@@ -144,9 +151,15 @@ class _Reader:
 
 
 def read_text(text: str) -> Sitemap:
-    """Of a text with a URL a line."""
-    lines = (line.strip(_WHITE) for line in text.splitlines())
-    return Sitemap([Entry(line) for line in lines if _LINE.fullmatch(line)])
+    """Return what a text with an address a line lists; addresses without a scheme or a host count where `kind_of_text` has them
+    in a sitemap."""
+    entries, skipped = [], []
+    for line in filter(None, (line.strip(_WHITE) for line in text.splitlines())):
+        if _LINE.fullmatch(line) or _SHORTENED.fullmatch(line):
+            entries.append(Entry(line))
+        elif not line.startswith("#"):
+            skipped.append(line)
+    return Sitemap(entries, skipped=skipped)
 
 
 class TextKind(enum.Enum):
@@ -154,29 +167,41 @@ class TextKind(enum.Enum):
 
     NO_SITEMAP = enum.auto()
     SITEMAP = enum.auto()
-    """Nothing but URLs, one a line; in a longer one, one line in ten may be something else."""
+    """Addresses, one a line, at least half of them with a scheme; in a longer one, one line in ten may be something else."""
     WITH_WORDS = enum.auto()
-    """So short that its one odd line may be what it is about: it is a text for readers as well."""
+    """Its one odd line, or its comments, may be what it is about: it is a text for readers as well."""
 
 
 def kind_of_text(text: str) -> TextKind:
     """By its first 100,000 characters."""
     begin = text.lstrip(_WHITE)[:100_000]
-    if not _LINE.match(begin) and not _LINE.match(begin.partition("\n")[2].lstrip(_WHITE)):
+    if not _FIRST.search(begin, 0, _HEAD):
         return TextKind.NO_SITEMAP
     lines = [line.strip(_WHITE) for line in begin.splitlines()]
     if len(begin) == 100_000:
         del lines[-1:]  # half a line
     lines = [line for line in lines if line]
-    others = sum(_LINE.fullmatch(line) is None for line in lines)
-    if lines and others <= len(lines) // 10:
+    others = [line for line in lines if not _LINE.fullmatch(line)]
+    odd = [line for line in others if not _SHORTENED.fullmatch(line)]
+    if 2 * (len(others) - len(odd)) > len(lines) - len(odd):
+        return TextKind.NO_SITEMAP
+    if len(odd) <= len(lines) // 10:
         return TextKind.SITEMAP
-    return TextKind.WITH_WORDS if others == 1 and len(lines) > _LEAST else TextKind.NO_SITEMAP
+    comments = sum(line.startswith("#") for line in odd)
+    few = len(odd) == 1 or (comments == len(odd) < len(lines) - len(odd))
+    return TextKind.WITH_WORDS if few and len(lines) > _LEAST else TextKind.NO_SITEMAP
 
 
-def completed(loc: str) -> str:
-    """A loc for a URL parser: some leave the scheme out (``www.example.org/``)."""
-    return f"http://{loc}" if _NO_SCHEME.match(loc) else loc
+def completed(loc: str, schemes: Mapping[str, str] = MappingProxyType({})) -> str:
+    """Return a loc for a URL parser, as some leave the scheme out (``www.example.org/``). ``schemes``: those of known hosts."""
+    scheme = schemes.get(_HOST_END.split(loc, 1)[0].lower())
+    return f"{scheme}://{loc}" if scheme else f"http://{loc}" if _NO_SCHEME.match(loc) else loc
+
+
+def schemes_of(addresses: Iterable[str]) -> dict[str, str]:
+    """Return the schemes of the hosts that are named in addresses."""
+    parted = (address.partition("://") for address in addresses)
+    return {_HOST_END.split(rest, 1)[0].lower(): scheme for scheme, found, rest in parted if found}
 
 
 def speaks_for(sitemap: str, address: str) -> bool:

@@ -44,7 +44,8 @@ class TextProcessor:
             page = sitemap_page(read_text(text), message.url.access, self._strict_sitemaps)
             page = page._replace(text=words)
         page = page._replace(charset=encoding.name, declared=encoding.declared)
-        return self._assembler.document(message, fetched, mime, page, index=kind is not TextKind.SITEMAP)
+        listed = kind is TextKind.SITEMAP or (kind is TextKind.WITH_WORDS and message.is_sitemap)
+        return self._assembler.document(message, fetched, mime, page, index=not listed)
 
 
 def _readable(text: str) -> str:

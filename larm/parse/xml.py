@@ -6,6 +6,7 @@ Called on the fetcher threads, which share one; it keeps no state.
 from collections.abc import Callable, Iterator
 
 from larm.config import ProcessingSettings
+from larm.kit.counted import counted
 from larm.model.cuts import EFFORT, ENDS_EARLY
 from larm.model.document import Document
 from larm.model.link_memo import LinkMemo
@@ -29,6 +30,7 @@ _PAGES = names(
     " link comments commentrss a"
 )
 """Relations of links in feeds that lead to what a reader reads; of others only the address is recorded."""
+_OPENSEARCH = "opensearchdescription"  # for browsers: its words are those of a form
 _ADDRESSES = ("href", "xlink:href", "url", "xmlurl", "htmlurl")
 """Attributes that hold an address, in documents of all kinds."""
 
@@ -60,7 +62,7 @@ class XmlProcessor:
         elif not root and sitemap.kind_of_text(text) is not sitemap.TextKind.NO_SITEMAP:
             page, index = sitemap_page(sitemap.read_text(text), message.url.access, self._strict_sitemaps), False
         else:
-            page = any_xml(text, self._effort)
+            page, index = any_xml(text, self._effort), root != _OPENSEARCH
         page = page._replace(charset=encoding.name, declared=encoding.declared)
         return self._assembler.document(message, fetched, mime, page, index=index)
 
@@ -88,7 +90,12 @@ def sitemap_page(found: sitemap.Sitemap, address: str, strict: bool) -> Page:
     warnings = [f"sitemap: {found.error}"] if found.error else []
     if found.cut:
         warnings.append(f"the sitemap ends too early, after {len(found.entries)} entries")
-    entries = [(sitemap.completed(entry.loc), entry.modified) for entry in found.entries]
+    if found.skipped:
+        warnings.append(
+            f"sitemap: {counted(len(found.skipped), 'line')} skipped, no address, such as {found.skipped[0][:100]!r}"
+        )
+    schemes = sitemap.schemes_of((address, *[entry.loc for entry in found.entries]))
+    entries = [(sitemap.completed(entry.loc, schemes), entry.modified) for entry in found.entries]
     named = {address for address, _ in entries} if found.alternates else ()
     entries += [(other, 0) for other in found.alternates if other and other not in named]
     cuts = (EFFORT,) if found.given_up else (ENDS_EARLY,) if found.cut else ()

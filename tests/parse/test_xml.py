@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 from larm.kit.gunzip import unpack
 from larm.model.cuts import EFFORT, ENDS_EARLY, LINKS
 from larm.model.links import Links
+from larm.model.message import SITEMAP as LISTED
+from larm.model.message import URLMessage
 from larm.parse import hostile
 from larm.parse.by_mime import MAX_SIZE
 from larm.parse.sitemap import TextKind, kind_of_text, read_text, read_xml, speaks_for
-from tests.parse.pages import PAGE, document, links
+from larm.testing.fakes import page
+from tests.parse.pages import PAGE, by_mime, document, links, normalizer
 
 RSS = """<?xml version="1.0"?>
 <rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel>
@@ -208,6 +211,67 @@ def test_text_sitemap() -> None:
     assert kind_of_text("http://a.localhost/1\n" * 9 + "# the end") is TextKind.SITEMAP
     for other in ("", "http://a.localhost/1 is a page", "see\nhttp://a.localhost/1", "http://a.localhost/1\nsee"):
         assert kind_of_text(other) is TextKind.NO_SITEMAP
+
+
+@pytest.mark.parametrize(
+    ("lines", "addresses"),
+    [
+        (["http://a.localhost/1", "a.localhost/2"], ["http://a.localhost/1", "http://a.localhost/2"]),
+        (["A.localhost/2", "http://a.localhost/1"], ["http://a.localhost/2", "http://a.localhost/1"]),
+        (
+            ["\ufeff  https://b.localhost:8/1\t", "", "b.localhost:8/2?x"],
+            ["https://b.localhost:8/1", "https://b.localhost:8/2?x"],
+        ),
+        (["http://a.localhost/1", "www.example.org/2"], ["http://a.localhost/1", "http://www.example.org/2"]),
+        (
+            ["http://a.localhost/1", "/2", "//b.localhost/3", "http://a.localhost/4"],
+            ["http://a.localhost/1", "http://a.localhost/2", "http://b.localhost/3", "http://a.localhost/4"],
+        ),
+        (
+            ["http://a.localhost/1", "http://a.localhost/1b", "x.html"],
+            ["http://a.localhost/1", "http://a.localhost/1b", "http://a.localhost/dir/x.html"],
+        ),
+    ],
+)
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_text_sitemap_with_an_address_without_scheme_or_host_stays_one(
+    lines: list[str], addresses: list[str], end: str
+) -> None:
+    found = document(end.join(lines), content_type="text/plain")
+    assert [link.url.access for link in found.links] == addresses
+    assert (found.index, found.raw_text) == (False, "")
+
+
+def test_text_sitemap_with_comments_is_followed_and_indexed_only_where_nobody_calls_it_a_sitemap() -> None:
+    text = "# pages\n# of this site\n\nhttp://a.localhost/1\n# and\nhttp://a.localhost/2\nhttp://a.localhost/3\nhttp://a.localhost/4\n"
+    found = document(text, content_type="text/plain")
+    assert (len(found.links), found.index) == (4, True)
+    listed = URLMessage(normalizer.parse(PAGE), link_type=LISTED)
+    found = by_mime().process(listed, page(text, content_type="text/plain"))
+    assert (len(found.links), found.index, found.warnings) == (4, False, ())
+
+
+def test_text_sitemap_says_which_lines_it_skips() -> None:
+    found = document(
+        "\n".join([f"http://a.localhost/{n}" for n in range(20)] + ["the", "end of it"]), content_type="text/plain"
+    )
+    assert (len(found.links), found.index) == (20, False)
+    assert found.warnings == (f"{PAGE}: sitemap: 2 lines skipped, no address, such as 'the'",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Notes\nThe page is at\nhttp://a.localhost/1\nand there is another one.",
+        "http://a.localhost/1\nthe first\nhttp://a.localhost/2\nthe second",
+        "http://a.localhost/1\nsrc/a.c\nsrc/b.c\nsrc/c.c",
+        "# Where\n# to\n# look\nhttp://a.localhost/1",
+        "a.html\nb.html\n",
+    ],
+)
+def test_text_with_some_addresses_stays_a_text(text: str) -> None:
+    found = document(text, content_type="text/plain")
+    assert (len(found.links), found.index, found.raw_text) == (0, True, text.strip())
 
 
 @pytest.mark.parametrize(
