@@ -4,6 +4,8 @@ import msgspec
 
 NOFOLLOW = "links/nofollow"
 """Counts pages with links that are not followed, as they or the page say nofollow."""
+OPENSEARCH = "links/opensearch"
+"""Counts pages that name a description of their search for browsers (OpenSearch), which is no page and is not fetched."""
 TOO_DEEP = "links/too_deep"
 """Counts pages with links that are not followed, as they lead deeper than ``crawl.max_depth``, and to what was not seen."""
 

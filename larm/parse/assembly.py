@@ -63,7 +63,9 @@ class Assembler:
         related = found.related
         warnings += found.warnings
         counts: tuple[str, ...] = (MALFORMED,) if found.malformed else ()
-        if found.nofollow or (found.links and not follow):
+        if found.left:
+            counts = (*counts, *found.left)
+        if found.links and not follow and NOFOLLOW not in counts:
             counts = (*counts, NOFOLLOW)
         if page.declared:
             warnings.append(f"it says that it is {page.declared}, but it is {page.charset}")

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from larm.config import ProcessingSettings
 from larm.model.credentials import without_credentials
 from larm.model.cuts import LINKS
+from larm.model.left import NOFOLLOW, OPENSEARCH
 from larm.model.link_memo import PageLinks
 from larm.model.links import Links, Row, row
 from larm.model.message import FRAME, ORDINARY, SITEMAP
@@ -24,9 +25,10 @@ _SOURCES = {"object": "data"}  # the attribute with the address; else src
 _HINTS = names("dns-prefetch preconnect")  # these name hosts, not documents
 _EMBEDDED = names(  # relations of <link> to what a page is made of, or to what no reader opens
     "stylesheet icon shortcut apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image mask-icon fluid-icon"
-    " image_src preload modulepreload manifest search pingback webmention edituri wlwmanifest import https://api.w.org/"
+    " image_src preload modulepreload manifest pingback webmention edituri wlwmanifest import https://api.w.org/"
 )
-_OEMBED = ("application/json",)
+_OPENSEARCH: Final = "application/opensearchdescription+xml"
+_FOR_PROGRAMS = ("application/json", _OPENSEARCH)
 _READABLE = ("text/html", "application/xhtml+xml", "application/pdf")
 _NAMED = re.compile(r"\.(?:html?|xhtml|pdf)(?:[?#]|$)", re.IGNORECASE)
 _UNKNOWN: Any = object()
@@ -47,8 +49,8 @@ class Found(NamedTuple):
     """Some are no addresses."""
     cuts: tuple[str, ...] = ()
     """See `larm.model.document.Document`."""
-    nofollow: bool = False
-    """Some are not followed, as they say so themselves."""
+    left: Sequence[str] = ()
+    """Names of statistics that count the page, as some of its links are not followed (`larm.model.left`)."""
 
 
 class LinkFinder:
@@ -66,13 +68,13 @@ class LinkFinder:
         links, related = find(elements, page, self._most)
         said = page.malformed
         cut = "" in said
-        return Found(links, related, tuple(said.values()), len(said) > cut, (LINKS,) if cut else (), page.nofollow)
+        return Found(links, related, tuple(said.values()), len(said) > cut, (LINKS,) if cut else (), tuple(page.left))
 
 
 class PageFinder:
     """One page's; used by one thread."""
 
-    __slots__ = ("_finder", "_resolver", "charset", "embedded", "follow", "malformed", "nofollow", "rows")
+    __slots__ = ("_finder", "_resolver", "charset", "embedded", "follow", "left", "malformed", "rows")
 
     def __init__(self, finder: LinkFinder, resolver: PageLinks, follow: bool, charset: str) -> None:
         self._finder = finder
@@ -83,8 +85,8 @@ class PageFinder:
         self.embedded = follow and finder.follow_embedded
         self.charset = charset
         self.malformed: dict[str, str] = {}  # what is to be said of them
-        self.nofollow = False
-        """Some link said so."""
+        self.left: dict[str, None] = {}
+        """See `Found`."""
 
     def learn(self, link: tuple[str, str]) -> Row | None:
         """Where one leads that was on no page of its directory before: by its href and its text."""
@@ -117,7 +119,7 @@ class PageFinder:
     def follows(self, attributes: Attributes) -> bool:
         """Whether a link with ``rel`` is followed."""
         if self._finder.nofollow and _nofollow(attributes):
-            self.nofollow = True
+            self.left[NOFOLLOW] = None
             return False
         return self.follow
 
@@ -127,7 +129,10 @@ class PageFinder:
             href, (hints, embeds, kind) = attributes.get("href"), _relation(attributes.get("rel") or "")
             if hints:
                 href = None
-            if embeds or "as" in attributes or _is_oembed(attributes.get("type")):
+            said = (attributes.get("type") or "").lower()
+            if said.startswith(_OPENSEARCH) and not self.embedded:
+                self.left[OPENSEARCH] = None
+            if embeds or "as" in attributes or said.startswith(_FOR_PROGRAMS) or "oembed" in said:
                 return href, "", ORDINARY, self.embedded
             return href, "", kind, self.follows(attributes)
         if tag in ("area", "refresh"):
@@ -200,7 +205,3 @@ def _nofollow(attributes: Attributes) -> bool:
 
 def _alt(attributes: Attributes) -> str:
     return anchor(attributes.get("alt") or "")
-
-
-def _is_oembed(kind: str | None) -> bool:
-    return kind is not None and (kind.startswith(_OEMBED) or "oembed" in kind)

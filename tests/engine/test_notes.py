@@ -308,7 +308,8 @@ EXPECTED: list[tuple[str, dict[str, Any], str]] = [
         "why_noted",
         {},
         "Not fetched: links to it, in links.log, are not followed: they say nofollow (-s processing.nofollow=false follows "
-        "them), embed it (-s processing.follow_embedded=true) or, where there is no link graph, lead deeper than --max-depth",
+        "them), embed it or describe a search for browsers (-s processing.follow_embedded=true) or, where there is no link "
+        "graph, lead deeper than --max-depth",
     ),
     (
         "why_cut",

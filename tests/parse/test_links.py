@@ -34,6 +34,8 @@ PARSERS = pytest.mark.parametrize("parser", ["lexbor", "html5lib"])
         ("<img src='data:image/png;base64,AAAA'>", []),
         ("<script src=x></script>", [("/dir/x", 0, "", False)]),
         ("<link rel=stylesheet href=x>", [("/dir/x", 0, "", False)]),
+        ("<link rel=search href=x>", [("/dir/x", 0, "", True)]),
+        ("<link rel=search type='application/OpenSearchDescription+xml' href=x>", [("/dir/x", 0, "", False)]),
         ("<link rel='Shortcut Icon' href=x>", [("/dir/x", 0, "", False)]),
         ("<link rel=dns-prefetch href=//b.localhost><link rel=preconnect href=//c.localhost>", []),
         ("<link rel=next href=x><link rel=canonical href=y>", [("/dir/x", 0, "", True), ("/dir/y", 0, "", True)]),

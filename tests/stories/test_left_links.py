@@ -17,7 +17,7 @@ from larm.ops.left_out import left_out
 from larm.testing.replies import Reply, html, moved
 from larm.testing.request_log import Request
 from larm.testing.web import SyntheticWeb
-from tests.stories.crawls import Run, config_of, run_crawl, stored
+from tests.stories.crawls import Run, config_of, indexed, run_crawl, stored
 from tests.support.bad_replies import half
 
 LONG = "/" + "x" * 100
@@ -125,6 +125,27 @@ def test_why_names_the_setting_by_which_links_are_not_followed(web: SyntheticWeb
     assert why("nofollow") == why("embedded") == "why_noted"
     assert ("linked from", start) in explain_url(settings, tmp_path, web.url("a.localhost", FOUND["embedded"])).rows
     assert why("depth") == "why_linked"
+
+
+def test_search_pages_are_fetched_and_descriptions_of_searches_are_not_pages(web: SyntheticWeb, tmp_path: Path) -> None:
+    site = web.host("a.localhost")
+    opensearch = "<?xml version='1.0'?><OpenSearchDescription><ShortName>Site</ShortName></OpenSearchDescription>"
+    head = (
+        '<link rel="search" type="application/opensearchdescription+xml" href="/typed.xml" title="Site">'
+        '<link rel="search" href="/search.html"><link rel="search" href="/untyped.xml">'
+    )
+    site.add("/", Reply(200, {"Content-Type": "text/html"}, f"{head}<p>Words <a rel=search href=/find>find</a>".encode()))
+    site.page("/search.html", "Search")
+    site.page("/find", "Find")
+    for path in ("/typed.xml", "/untyped.xml"):
+        site.add(path, Reply(200, {"Content-Type": "application/xml"}, opensearch.encode()))
+    start = web.url("a.localhost")
+    run = run_crawl(tmp_path, start)
+    paths = {url.removeprefix(start) for url in indexed(tmp_path)}
+    assert paths == {"", "search.html", "find"}
+    assert run.counters["links/opensearch"] == 1
+    verdict = explain_url(config_of(start), tmp_path, f"{start}typed.xml")
+    assert (verdict.note.key, "describe a search" in verdict.note.text) == ("why_noted", True)
 
 
 def test_a_page_that_says_nofollow_of_all_its_links(web: SyntheticWeb, tmp_path: Path) -> None:

@@ -125,8 +125,8 @@ SENTENCES: Final[Mapping[str, str]] = {
     "why_linked": "Not fetched: links to it were not followed: they lead deeper than crawl.max_depth, or an earlier run's "
     "settings left them; the same command with a larger --max-depth follows them",
     "why_noted": "Not fetched: links to it, in links.log, are not followed: they say nofollow (-s "
-    "processing.nofollow=false follows them), embed it (-s processing.follow_embedded=true) or, where there is no link graph, "
-    "lead deeper than --max-depth",
+    "processing.nofollow=false follows them), embed it or describe a search for browsers (-s "
+    "processing.follow_embedded=true) or, where there is no link graph, lead deeper than --max-depth",
     "why_cut": "Not known to this crawl: no page, of those that were read whole, links to it; {pages:page} {pages:was|were} "
     "cut ('larm search cut:all' names them); it would be fetched",
     "why_unknown": "Not known to this crawl: no page that was read links to it; it would be fetched",
