@@ -106,6 +106,8 @@ def reading_of(body: bytes, read_tree: ReadTree, effort: int = 1) -> tuple[Readi
         body = _without_noscript(body, others.open)
         others = _Others(body, read_tree, effort)
         found = read_tree(body, others.read)
+    if not found.blocks:
+        found = found._replace(blocks=others.unframed)
     if others.blocks and _size(others.blocks) > max(_NOTICE, _size(found.blocks)):
         found = found._replace(blocks=[*found.blocks, *others.blocks])
     elements = found.elements
@@ -129,6 +131,8 @@ class _Others:
         self.warnings: list[str] = []
         self.blocks: list[Block] = []
         """What is said to browsers without scripts: the text of a page that says more there than elsewhere."""
+        self.unframed: list[Block] = []
+        """What is said to browsers without frames: the text of a page that has no other, as a frameset."""
         self.open = 0
         """Bytes in a ``<noscript>`` that does not end: nearly all of such a page."""
 
@@ -147,6 +151,8 @@ class _Others:
         found = self._read_tree(harmless, None)
         if name == "noscript":
             self.blocks += found.blocks
+        elif name == "noframes":
+            self.unframed += found.blocks
         return found if name in _SHOWN else found._replace(elements=[(tag, values, "") for tag, values, _ in found.elements])
 
 

@@ -96,7 +96,7 @@ def test_title(parser: str, html: str, title: str) -> None:
 
 @PARSERS
 def test_links_for_browsers_without_frames(parser: str) -> None:
-    """They come behind all others; the words are for nobody."""
+    """They come behind all others. The words are the text of a page that has no other."""
     html = (
         "<title>T</title><frameset><frame src=/f><noframes><body>You need frames: <a href=/x>one <b>two</b></a>"
         "<img src=/i></body></noframes></frameset>"
@@ -104,7 +104,8 @@ def test_links_for_browsers_without_frames(parser: str) -> None:
     wanted = [("/f", ""), ("/x", "one two"), ("/i", "")]
     assert [(link[0], link[2]) for link in links(html, parser=parser)] == wanted
     assert [link[0] for link in links(html, parser=parser, text=False)] == ["/f", "/x", "/i"]
-    assert document(html, parser=parser).text == ""
+    assert document(html, parser=parser).text == "You need frames: one two"
+    assert document("<p>Words</p><noframes>You need frames</noframes>", parser=parser).text == "Words"
 
 
 @PARSERS

@@ -18,6 +18,7 @@ from larm.index.search.searcher import IndexSearcher
 from larm.ops.afterwards import explain_url
 from larm.ops.left_out import left_out
 from larm.ops.reindex import reindex_pages
+from larm.testing.replies import Reply
 from larm.testing.web import SyntheticWeb
 from tests.stories.crawls import aliases, check_complete, config_of, indexed, reference_links, run_crawl, watch
 from tests.stories.processes import crawl_arguments, larm_says
@@ -95,6 +96,29 @@ def test_words_of_a_page_that_is_nearly_the_same_are_found(tmp_path: Path, web: 
     assert [explain_url(config_of(start), tmp_path, f"{start}{name}").rows[-1][0] for name in ("int", "long")] == [
         "last fetch"
     ] * 2
+
+
+def test_identical_pages_without_text_are_one_page_unless_their_links_lead_elsewhere(tmp_path: Path, web: SyntheticWeb) -> None:
+    site = web.host("a.localhost")
+    frames = Reply(200, {"Content-Type": "text/html"}, b"<frameset cols=1><frame src=menu><frame src=main></frameset>")
+    image = Reply(200, {"Content-Type": "image/png"}, b"\x89PNG")
+    paths = ["/index?one", "/index?two", "/index?three", "/b/index"]
+    site.page("/", "Home", links=[*paths, "/one.png", "/two.png"])
+    for path in paths:
+        site.add(path, frames)
+    for path in ("/one.png", "/two.png"):
+        site.add(path, image)
+    for path in ("/menu", "/main", "/b/menu", "/b/main"):
+        site.page(path, path)
+    run = run_crawl(tmp_path, web.url("a.localhost"))
+    pages = lead(tmp_path) & set(paths)
+    assert (len(pages), "/b/index" in pages) == (2, True)
+    assert {"/one.png", "/two.png"} <= lead(tmp_path)
+    assert run.counters["duplicates/exact"] == 2
+    (first,) = pages - {"/b/index"}
+    other = min(set(paths) - pages)
+    rows = explain_url(config_of(web.url("a.localhost")), tmp_path, web.url("a.localhost", other)).rows
+    assert any(web.url("a.localhost", first) in value for _, value in rows)
 
 
 def test_the_end_of_a_long_page_is_found(tmp_path: Path, web: SyntheticWeb) -> None:

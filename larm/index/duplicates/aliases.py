@@ -28,7 +28,7 @@ from larm.index.duplicates.novelty import own_text
 from larm.index.duplicates.row import AliasRow, decode_row, letter_hash, pack, same_text, unpack
 from larm.index.duplicates.view import View, waits_for
 from larm.kit.disk.table import Table, TableRow
-from larm.model.crawl_hash import text_hash
+from larm.model.crawl_hash import digest, text_hash
 from larm.model.document import Document, Visit
 from larm.model.novelty import Fingerprint
 from larm.model.restriction import open_word
@@ -43,6 +43,7 @@ _TOGETHER, _MOST = 64, 4_000_000
 """Visits, and bytes of them, looked at together: each call of SQLite costs milliseconds beside busy threads."""
 
 
+_HTML = ("text/html", "application/xhtml+xml")
 EXACT, NEAR, CANONICAL, PROMOTED = (f"duplicates/{each}" for each in ("exact", "near", "canonical", "promoted"))
 """Counters: pages that became aliases, by the reason, or are nearly the same as another; aliases that are none any more."""
 
@@ -317,7 +318,7 @@ def _row(visit: Visit, document: Document, made: Fingerprint) -> AliasRow:
     return AliasRow(
         key=url.fingerprint,
         access=url.access,
-        digest=document.seen,
+        digest=document.seen or _silent_digest(visit, document),
         simhash=made.simhash,
         sketch=made.sketch if made.features else b"",
         bands=made.bands,
@@ -326,6 +327,14 @@ def _row(visit: Visit, document: Document, made: Fingerprint) -> AliasRow:
         features=made.features,
         letter=letter_hash(document.title, document.raw_text, document.other_text, open_word(visit.restricted)),
     )
+
+
+def _silent_digest(visit: Visit, document: Document) -> int:
+    """Return the digest of a page of HTML without text: its bytes, and where its links lead; 0 for files of other types.
+
+    Framesets of two folders may be the same bytes around other frames.
+    """
+    return digest(visit.body + visit.links.targets) if visit.body and document.mime in _HTML else 0
 
 
 def _same(old: AliasRow, new: AliasRow) -> bool:

@@ -17,7 +17,7 @@ class AliasRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Fingerprint of its URL."""
     access: str
     digest: int
-    """Its `larm.model.crawl_hash.page_hash`; 0: it has no text."""
+    """Its `larm.model.crawl_hash.page_hash`, or what stands for it where a page of HTML has no text; 0: a file without text."""
     simhash: int
     sketch: bytes
     """Empty where the text has no features."""
