@@ -38,7 +38,7 @@ _STRENGTH = 0.06
 _MANUAL = 0.1
 """Weight of a manual's page."""
 _FAINT = 0.08
-_USUAL = names("dd div dl li p td")  # too many in any page for a weight of their own: their marks have one
+_USUAL = names("dd div dl h1 li p td")  # too many in any page for a weight of their own: their marks have one
 _SHOWY = names(  # words of appearance: they hold for the sites that were learned from, and for no other
     "active after align all app background before between big bodywrapper bottom boxed canvas center centered"
     " children class clearfix col color cols columns current default detail details display documentwrapper end even"

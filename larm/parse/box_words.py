@@ -81,3 +81,21 @@ FURNITURE_WORDS: Final = names(
     " subscription tags taxonomy teaser teasers thumbnail trending twitter widget widgets"
 )
 """Words that only magazines, shops and blogs have (see `larm.parse.boxes.FURNITURE`)."""
+
+NAVIGATION_WORDS: Final = names(
+    "banner breadcrumb breadcrumbs crumbs footer mainmenu masthead menu nav navbar navfooter navheader navi navigation nosearch"
+    " pager pagination search searchbox searchform searchmenu sidebar sidenav skip sphinxsidebar submenu tagline toolbar topbar"
+    " topmenu"
+)
+"""Words that name menus, headers and footers (see `larm.parse.boxes.NAVIGATION`)."""
+
+PART_WORDS: Final = (
+    NAVIGATION_WORDS
+    | FURNITURE_WORDS
+    | names(
+        "area bar block body bottom box boxes center col column container content contents copyright div first form global head"
+        " header inner inside item items left legal line links list logo main middle outer page panel primary right row second"
+        " secondary section side site sub tab tabs text title top widgets wrap wrapper"
+    )
+)
+"""Words of ids that name a part of the page; an id with any other word names a topic (see `larm.parse.boxes.BoxesOf`)."""

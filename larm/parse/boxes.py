@@ -11,30 +11,34 @@ from functools import lru_cache
 from math import fsum
 from typing import Final, NamedTuple
 
-from larm.parse.box_words import FURNITURE_WORDS, ROLES, TAGS, WORDS
+from larm.parse.box_words import FURNITURE_WORDS, NAVIGATION_WORDS, PART_WORDS, ROLES, TAGS, WORDS
 from larm.parse.readable import names
 
 BOXES: Final = names(
-    "article aside blockquote button center dd details dialog div dl figcaption figure footer form header li main nav ol p"
+    "article aside blockquote button center dd details dialog div dl figcaption figure footer form h1 header li main nav ol p"
     " section select table td ul"
 )
 
 NAVIGATION: Final = 1
-"""Never main text, where a page says plainly which part is its main one."""
+"""By its name or place a menu, header or footer: never main text, where a page says plainly which part is its main one."""
 MAIN: Final = 2
 """The page says that this is its main part."""
 FURNITURE: Final = 4
 """Of the kind that surrounds the articles of magazines, shops and blogs, even within their main part."""
+HEADLINE: Final = 8
+"""An ``<h1>``, but for one that is named after the site."""
+BESIDE: Final = 16
+"""By its structure a menu, a side box, a dialog or the options of a form: never main text.
+
+No ``<h1>`` in it is the page's own."""
 
 WITH_ID = names("div form table ul")  # the id of other boxes is the address of a chapter
-_NAVIGATION_TAGS = names("aside footer header nav")
-_NAVIGATION_ROLES = names("banner complementary contentinfo navigation search")
-_NAVIGATION_WORDS = names(
-    "banner breadcrumb breadcrumbs crumbs footer mainmenu masthead menu nav navbar navfooter navheader navi navigation nosearch"
-    " pager pagination search searchbox searchform searchmenu sidebar sidenav skip sphinxsidebar submenu tagline toolbar topbar"
-    " topmenu"
-)
-_FURNITURE_TAGS = names("article aside")
+_BESIDE_TAGS = names("aside dialog footer nav select")
+_BESIDE_ROLES = names("alertdialog complementary contentinfo dialog menu menubar navigation search")
+_NO_FURNITURE = names("dl h1 table")  # a manual has a list of tags and a table of related things
+_SITE_WORDS = names("brand logo site")
+_SECTIONS = names("chapter outline refentry refsect sect section subsection subsubsection")
+_STATE = re.compile(r"(?<!\S)(?:\S*[-_])?(?:for|has|is|no|on|with|without)[-_A-Z]\S*")  # such as ``no-sidebar``
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 SHORTEST = 3
 _FAINT = 0.2  # what weighs less changes nothing but the time that a page takes
@@ -79,23 +83,40 @@ def hides(style: str | None) -> bool:
 def weigh_names(names: tuple[str, str | None, str | None, str | None, str | None, bool]) -> Box | None:
     """The same by (tag, class, id, role, itemprop, whether it is hidden). ``id``: None for boxes of which it says nothing."""
     tag, class_, ident, role, itemprop, hidden = names
+    if tag == "h1":
+        return Box(0.0, NAVIGATION if class_ and not _SITE_WORDS.isdisjoint(_found(class_)) else HEADLINE)
     weight, kind = _words(class_) if class_ else (0.0, 0)
     if ident and "." not in ident:  # LDAPObject.search is an entry of a manual, and no field to search in
         more, also = _words(ident)
-        weight, kind = weight + more, kind | also
+        weight, kind = weight + more, kind | (also if _names_part(ident, class_ or "") else 0)
     weight += TAGS.get(tag, 0.0) + ROLES.get(role or "", 0.0) + ROLES.get(itemprop or "", 0.0) + ROLES["hidden"] * hidden
-    if tag in _NAVIGATION_TAGS or role in _NAVIGATION_ROLES:
+    if tag in _BESIDE_TAGS or role in _BESIDE_ROLES:
+        kind |= NAVIGATION | BESIDE
+    if tag == "header" or role == "banner":
         kind |= NAVIGATION
     if tag == "main" or role == "main":
         kind |= MAIN
-    if tag in _FURNITURE_TAGS:
-        kind |= FURNITURE
+    if tag in _NO_FURNITURE:
+        kind &= ~FURNITURE
     return Box(round(weight, 2), kind) if kind or abs(weight) >= _FAINT else None
+
+
+def _names_part(ident: str, class_: str) -> bool:
+    """Return True if an id names a part of the page, such as ``main-menu``, and no topic.
+
+    A topic has other words in its id, such as ``CATALOG-PG-SUBSCRIPTION``, or its box is a section of a manual.
+    """
+    return _found(ident) <= PART_WORDS and _SECTIONS.isdisjoint(_found(class_))
 
 
 @lru_cache(maxsize=_KEPT)
 def _words(text: str) -> tuple[float, int]:
     """The weight and the kind of a class or an id."""
-    found = {word.lower() for word in WORD.findall(text) if len(word) >= SHORTEST}
-    kind = NAVIGATION * (not found.isdisjoint(_NAVIGATION_WORDS)) + FURNITURE * (not found.isdisjoint(FURNITURE_WORDS))
+    found = _found(text)
+    named = _found(_STATE.sub("", text))
+    kind = NAVIGATION * (not named.isdisjoint(NAVIGATION_WORDS)) + FURNITURE * (not named.isdisjoint(FURNITURE_WORDS))
     return fsum([WORDS.get(word, 0.0) for word in found]), kind  # the same in any order, which differs from run to run
+
+
+def _found(text: str) -> set[str]:
+    return {word.lower() for word in WORD.findall(text) if len(word) >= SHORTEST}

@@ -6,7 +6,7 @@ is decided in one place (`larm.parse.main_text`), and this file knows only how t
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 from urllib.parse import urljoin
 
@@ -50,17 +50,18 @@ def markdown(body: bytes, main_text: str, base: str, effort: int = 1) -> str:
     root = LexborHTMLParser(data).body
     if root is None:
         return ""
-    main, at = "".join(main_text.split()), 0
+    lines = ["".join(line.split()) for line in main_text.split("\n")]
+    main, ends, at = "".join(lines), set(accumulate(map(len, lines))), 0
     kept: list[_Block] = []
     for block in _Writer(base).blocks(root):
         found = _place(block.plain, main, at)
-        if found >= 0:
+        if found >= 0 and found + len(block.plain) in ends:  # a menu's entry may be the beginning of the next block
             at = found + len(block.plain)
             kept.append(block)
-        elif kept and block.plain == kept[-1].plain:  # what is said twice is a menu first, and then the text
+        elif kept and block.plain == kept[-1].plain and kept[-1].text[0] != "#":  # said twice: a menu first, and then the text
             kept[-1] = block
-    lines = [block.text + ("\n" if block.tight and after.tight else "\n\n") for block, after in pairwise(kept)]
-    return "".join(lines) + (kept[-1].text + "\n" if kept else "")
+    written = [block.text + ("\n" if block.tight and after.tight else "\n\n") for block, after in pairwise(kept)]
+    return "".join(written) + (kept[-1].text + "\n" if kept else "")
 
 
 def _place(plain: str, main: str, at: int) -> int:

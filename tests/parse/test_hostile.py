@@ -68,8 +68,8 @@ def test_who_reads_a_stored_page_again_reads_as_much_of_it(monkeypatch: pytest.M
     monkeypatch.setattr(hostile, "MAX_WORK", hostile.MAX_WORK // 100)  # or it takes a second
     monkeypatch.setattr(hostile, "SHALLOW", hostile.SHALLOW // 10)
     page = b"<p>first</p>" + b"<div>" * 2_200 + b"<p id=last>second"
-    assert markdown(page, "first second", "http://a/") == "first\n"
-    assert markdown(page, "first second", "http://a/", effort=10) == "first\n\nsecond\n"
+    assert markdown(page, "first\nsecond", "http://a/") == "first\n"
+    assert markdown(page, "first\nsecond", "http://a/", effort=10) == "first\n\nsecond\n"
     assert (fragments(page).places, fragments(page, effort=10).places) == (frozenset(), {"last"})
 
 

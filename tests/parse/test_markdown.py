@@ -6,14 +6,12 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from larm.parse.markdown import _Writer, markdown
+from tests.parse.pages import document
 
 
 def written(body: str, main: str = "") -> str:
-    """``main``: where only a part of the words is the main text."""
-    import re
-
-    text = main or re.sub("<[^>]*>", " ", body).replace("&lt;", "<").replace("&#96;", "`")
-    return markdown(f"<body>{body}".encode(), text, "http://a.org/d/page.html")
+    """``main``: a line for each block, where only a part of the words is the main text."""
+    return markdown(f"<body>{body}".encode(), main or document(body).raw_text, "http://a.org/d/page.html")
 
 
 @pytest.mark.parametrize(
@@ -43,9 +41,15 @@ def test_each_kind_of_block(body: str, text: str) -> None:
 
 def test_menus_are_left_out_though_their_words_are_in_the_text() -> None:
     body = "<nav><ul><li>Home<li>News</ul></nav><h1>News</h1><p>All the News from Home, which is a long story.</p><p>Home</p>"
-    assert written(body, "News All the News from Home, which is a long story.") == (
+    assert written(body, "News\nAll the News from Home, which is a long story.") == (
         "# News\n\nAll the News from Home, which is a long story.\n"
     )
+
+
+def test_heading_is_kept_when_menu_entries_have_its_words() -> None:
+    menu = "<nav><ul><li>News<li>News of today</ul></nav>"
+    body = f"{menu}<h1>News of today</h1>{menu}<p>All of it.</p>"
+    assert written(body, "News of today\nAll of it.") == "# News of today\n\nAll of it.\n"
 
 
 def test_a_page_that_is_nested_without_end_is_no_trouble() -> None:

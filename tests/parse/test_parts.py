@@ -102,6 +102,95 @@ def test_an_entry_of_a_manual_that_is_called_search_is_no_search_field(parser: s
 
 
 @PARSERS
+@pytest.mark.parametrize(
+    "section",
+    [
+        "<div class=sect1 id=CATALOG-PG-SUBSCRIPTION>{}</div>",
+        "<div class=section id=meta>{}</div>",
+        "<div id=related-package-summary>{}</div>",
+        "<table class=related><tr><td>{}</table>",
+        "<dl class=tags><dd>{}</dl>",
+        "<article>{}</article>",
+        "<div class='has-sidebar no-menu with_search'>{}</div>",
+    ],
+)
+def test_section_of_manual_is_kept_whatever_its_topic_is_called(parser: str, section: str) -> None:
+    found = document(
+        f"<nav>Menu</nav>{section.format('<h2>Heading</h2><ul><li>one<li>two</ul>')}<footer>Foot</footer>", parser=parser
+    )
+    assert found.text == "Heading one two"
+
+
+@PARSERS
+@pytest.mark.parametrize("menu", ["<div class=navheader>{}</div>", "<div id=top-menu>{}</div>", "<nav>{}</nav>"])
+def test_short_page_of_manual_is_kept_beside_long_menu(parser: str, menu: str) -> None:
+    """A menu by name may be twice as long as the text, one by its tag any times."""
+    words = "word " * (500 if "<nav" in menu else 15)
+    found = document(f"{menu.format(words)}<h2>A heading of fourteen</h2><p>and some words", parser=parser)
+    assert found.text == "A heading of fourteen and some words"
+
+
+@PARSERS
+def test_side_box_amid_manual_is_kept_and_menu_is_not(parser: str) -> None:
+    sentence = "Whoever reads this side box learns what the chapter leaves out, which is a lot, and more than a line of it."
+    entries = "<div class=sidebar><a href=x>A chapter of the same manual</a></div>"
+    found = document(f"{entries}{TEXT}{entries}<div class=sidebar>{sentence}</div>{TEXT}{entries}", parser=parser)
+    assert found.text.count("A sentence of the article") == 2
+    assert f"behind it. {sentence} A sentence" in found.text
+    assert "chapter of the same" not in found.text
+
+
+@PARSERS
+@pytest.mark.parametrize(
+    "beside",
+    [
+        "<dialog open><p>{}</dialog>",
+        "<div role=dialog aria-modal=true><p>{}</div>",
+        "<aside><p>{}</aside>",
+        "<select><option>{}</select>",
+        "<ul role=menu><li>{}</ul>",
+    ],
+)
+@pytest.mark.parametrize("kind", ["", "<div class=newsletter>Subscribe</div>"])
+def test_dialogs_side_boxes_and_options_are_no_main_text(parser: str, beside: str, kind: str) -> None:
+    more = "We use cookies, as all do, and you agree to that by reading this sentence. There is no other way, we fear."
+    html = f"<h1>Title</h1><div class=entry-content>{TEXT * 3}{beside.format(more)}{TEXT}</div>{kind}"
+    found = document(html, parser=parser)
+    assert found.text.count("A sentence of the article") == 4
+    assert "cookies" not in found.text
+    assert "cookies" in document(beside.format(more), parser=parser).text
+
+
+@PARSERS
+def test_text_far_behind_article_is_no_main_text(parser: str) -> None:
+    """Such as the latest comments of a magazine, behind long lists of other articles."""
+    links = "<ul class=related>" + "<li><a href=x>Another article that you may like as well</a>" * 20 + "</ul>"
+    late = "<p>Ann writes that she does not agree, and says why. It is a matter of taste, she says.</p>"
+    found = document(f"<div class=entry-content>{TEXT * 9}</div>{links}<div>{late}</div>", parser=parser)
+    assert found.text.endswith("behind it.")
+    assert "Ann writes" in found.other_text
+
+
+@PARSERS
+@pytest.mark.parametrize(
+    ("html", "kept"),
+    [
+        ("<title>News</title><header><h1>News</h1></header>", True),
+        ("<title>A piece - Site</title><header><h1>Site</h1></header><h2>A piece</h2>", False),
+        ("<title>Site - A piece</title><header><h1>A piece</h1></header>", True),
+        ("<title>A piece - Site</title><div><h1><a href=/>Site</a></h1></div><h1>A piece</h1>", False),
+        ("<title>A piece - Site</title><h1 class=site-title>Site</h1><h1>A piece</h1>", False),
+        ("<nav><h1>Menu</h1></nav>", False),
+    ],
+)
+def test_heading_is_kept_and_name_of_site_is_not(parser: str, html: str, kept: bool) -> None:
+    found = document(f"{html}{TEXT}", parser=parser)
+    first = found.headings[0]
+    assert (first in found.text.split("A sentence")[0]) == kept
+    assert ("A piece" in found.text) == ("A piece" in html)
+
+
+@PARSERS
 def test_a_named_main_part(parser: str) -> None:
     html = "<div>Top of the site</div><nav>" + "Menu " * 90 + "</nav><main><h1>Title</h1>" + "word " * 40 + "</main>"
     found = document(html, parser=parser)
