@@ -1,4 +1,6 @@
-"""Lander: what follows from the outcome of a fetch (LARM-16, LARM-17). The decisions of the river; no state of its own.
+"""Lander: what follows from the outcome of a fetch (LARM-16, LARM-17). The decisions of the river.
+
+Its only state is what `larm.parse.hollow.HollowJudge` remembers of each host.
 
 `land` runs on the threads that fetch or read, outside all locks: this is where pages are parsed that nobody else has read. What
 it returns is carried out by `larm.engine.unloading` in one step of the gate.
@@ -31,7 +33,7 @@ from larm.model.restriction import renewed
 from larm.model.spellings import shorter
 from larm.model.url import BadUrl, Url
 from larm.parse.apart.protocol import KINDS
-from larm.parse.hollow import hollow_of
+from larm.parse.hollow import HollowJudge
 from larm.seams import CrawlOrder
 from larm.store.pages.page_book import GONE
 
@@ -83,6 +85,7 @@ class Lander:
         self._is_outside = is_outside
         self._limits = limits or {}
         self._text = text
+        self._hollow = HollowJudge()
         # replaced by who steers the crawl
         self.max_depth = max_depth
 
@@ -168,7 +171,7 @@ class Lander:
         same = bool(known and known.text == document.seen != 0)
         limits = [name for name in visit.cuts if name != cuts.ENDS_EARLY]
         cut = f" (cut off at {', '.join(limits)})" if limits else ""
-        empty = hollow_of(document, outcome.body) if self._text else ""
+        empty, found = self._hollow.judge(document, outcome.body, message.url.host) if self._text else ("", 0)
         notes = cut + f" ({outcome.flaw})" * bool(outcome.flaw) + " (same text)" * same
         notes += f" ({hollow.NOTES[empty]})" if empty else ""
         landed = landed_of(
@@ -181,7 +184,7 @@ class Lander:
         for name in (*document.counts, *(cuts.COUNTED + name for name in visit.cuts)):
             landed.counts[name] = 1
         if empty:
-            landed.counts[hollow.COUNTED + empty] = 1
+            landed.counts[hollow.COUNTED + empty] = found
         if outcome.flaw:
             landed.counts["downloader/flawed"] = 1
         if known is not None and known.digest:

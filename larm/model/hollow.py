@@ -14,6 +14,8 @@ NOINDEX: Final = "noindex"
 EMPTY: Final = "empty"
 UNREAD: Final = "unread"
 DOCUMENT: Final = "document"
+TEXT_IN_SCRIPTS: Final = "processing/text_in_scripts"
+"""Counts pages that are read by the text in their scripts, as they show none; such a page is not hollow."""
 COUNTED: Final = "hollow/"
 """What the names of the statistics begin with."""
 

@@ -62,7 +62,7 @@ class Assembler:
         found = self._finder.find(elements, resolver, follow=follow, charset=charset)
         related = found.related
         warnings += found.warnings
-        counts: tuple[str, ...] = (MALFORMED,) if found.malformed else ()
+        counts = (*page.counts, MALFORMED) if found.malformed else page.counts
         if found.left:
             counts = (*counts, *found.left)
         if found.links and not follow and NOFOLLOW not in counts:

@@ -14,6 +14,7 @@ import msgspec
 from larm.model.crawl_hash import page_hash
 from larm.model.cuts import EFFORT
 from larm.model.document import Document
+from larm.model.hollow import TEXT_IN_SCRIPTS
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.parse.assembly import Assembler
@@ -22,6 +23,7 @@ from larm.parse.collector import More
 from larm.parse.hostile import cut
 from larm.parse.page import Block, Element, Page, Reading, as_html
 from larm.parse.parts import Parts, split, title_of
+from larm.parse.script_text import LITTLE, text_in_scripts, words_outside_links
 
 if TYPE_CHECKING:
     from larm.parse.page_rules import Rules
@@ -77,6 +79,9 @@ def read(fetched: Fetched, mime: str, read_tree: ReadTree, effort: int = 1, *, t
     """What there is in a page."""
     body, encoding = utf8_of(fetched.body, fetched.headers.get("content-type", ""))
     found, warnings = reading_of(as_html(body, mime), read_tree, effort)
+    inner = text_in_scripts(body, found) if text and words_outside_links(found.blocks) <= LITTLE else b""
+    if inner:
+        found, warnings = reading_of(as_html(body, mime) + inner, read_tree, effort)
     main, other, headings, places = split(found) if text else Parts()
     title = title_of(found.title, headings, main)
     return Page(
@@ -94,6 +99,7 @@ def read(fetched: Fetched, mime: str, read_tree: ReadTree, effort: int = 1, *, t
         declared=encoding.declared,
         cuts=(EFFORT,) if warnings else (),  # all of them say that
         places=places,
+        counts=(TEXT_IN_SCRIPTS,) if inner else (),
     )
 
 

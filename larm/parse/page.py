@@ -94,6 +94,8 @@ class Page(NamedTuple):
     """See `Reading`."""
     cuts: tuple[str, ...] = ()
     """See `larm.model.document.Document`."""
+    counts: tuple[str, ...] = ()
+    """See `larm.model.document.Document`."""
     lastmods: Sequence[tuple[str, int]] | None = None
     """Of a sitemap: addresses with the Unix seconds of their last change; None: it is none."""
 

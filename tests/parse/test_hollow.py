@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 
 from larm.model.document import Document
 from larm.model.hollow import NOTES
-from larm.parse.hollow import hollow_of
+from larm.parse.hollow import HollowJudge
+from larm.parse.page import Reading
+from larm.parse.script_text import text_in_scripts
+from tests.parse.hollow_kinds import ALONE, CARRIED, REAL, TEXT, TOGETHER, data
 from tests.parse.pages import document
 
 REACT = """<!doctype html><html lang="en"><head><meta charset="utf-8"/><title>React App</title>
@@ -34,7 +37,13 @@ LOGIN = """<html><head><title>Log in &lsaquo; Site</title></head><body><h1><a hr
 <form action="/wp-login.php" method="post"><label>Username or Email Address</label><input type="text" name="log">
 <label>Password</label><input class="input" TYPE='password' name="pwd"><input type="submit" value="Log In"></form>
 <script src=a.js></script><a href="/lost">Lost your password?</a></body></html>"""
+EMPTY = Reading("", (), False, (), (), (), "", ())
 STORY = "<p>" + "A sentence of a story that somebody wrote for people to read. " * 20
+
+
+def hollow_of(page: Document, body: bytes) -> str:
+    """What is said of a page that is the first one of its host."""
+    return HollowJudge().judge(page, body, "a.localhost")[0]
 
 
 @pytest.mark.parametrize(
@@ -126,3 +135,94 @@ def test_it_takes_no_time() -> None:
     """Whatever is repeated in a page: no expression goes back and forth over it."""
     for piece in (b"<input ", b"<noscript", b"<div id=", b"<script", b"<noscript>x"):
         hollow_of(Document("text/html"), piece * 30_000)
+
+
+@pytest.mark.parametrize("kind", ALONE)
+def test_shell_without_words_is_built_by_scripts(kind: str) -> None:
+    assert hollow_of(document(ALONE[kind]), ALONE[kind].encode()) == "scripts"
+
+
+@pytest.mark.parametrize("kind", REAL)
+def test_short_page_that_says_something_is_not_built_by_scripts(kind: str) -> None:
+    judge = HollowJudge()
+    for name, html in {**REAL, kind: REAL[kind]}.items():
+        assert judge.judge(document(html), html.encode(), "a.localhost") == ("", 1), name
+    assert hollow_of(document(REAL[kind]), REAL[kind].encode()) == ""
+
+
+@pytest.mark.parametrize("kind", TOGETHER)
+def test_shell_is_told_by_what_its_host_shares_however_long_its_menu_is(kind: str) -> None:
+    judge = HollowJudge()
+    found = [
+        judge.judge(document(html, f"http://a.localhost/{n}"), html.encode(), "a.localhost")
+        for n, html in enumerate(TOGETHER[kind])
+    ]
+    assert found == [("", 1), ("", 1), ("scripts", 3), ("scripts", 1)]
+
+
+def test_shells_are_not_told_on_a_host_where_most_pages_say_something() -> None:
+    judge = HollowJudge()
+    shells = TOGETHER["menu that is no nav"]
+    pages = [STORY + str(n) for n in range(9)] + shells
+    assert {judge.judge(document(html), html.encode(), "a.localhost") for html in pages} == {("", 1)}
+
+
+def test_shells_of_another_host_do_not_count() -> None:
+    judge = HollowJudge()
+    found = [judge.judge(document(html), html.encode(), f"{n}.localhost") for n, html in enumerate(TOGETHER["long menu"])]
+    assert set(found) == {("", 1)}
+
+
+def test_pages_with_other_pictures_under_the_same_menu_are_a_gallery() -> None:
+    judge = HollowJudge()
+    pages = [TOGETHER["menu that is no nav"][0].replace("</div>", f"</div><img src=/{n}.jpg>", 1) for n in range(6)]
+    assert {judge.judge(document(html), html.encode(), "a.localhost") for html in pages} == {("", 1)}
+
+
+@pytest.mark.parametrize("parser", ["lexbor", "html5lib"])
+@pytest.mark.parametrize("kind", CARRIED)
+def test_text_and_links_in_scripts_are_read_where_the_page_has_none(kind: str, parser: str) -> None:
+    found = document(CARRIED[kind], parser=parser)
+    assert TEXT in found.text
+    assert "http://a.localhost/mole" in [link.url.access for link in found.links if link.follow]
+    assert (found.counts, hollow_of(found, CARRIED[kind].encode())) == (("processing/text_in_scripts",), "")
+
+
+def test_state_of_a_page_that_a_server_has_written_is_not_read_again() -> None:
+    for kind in ("server-rendered", "short server-rendered"):
+        found = document(REAL[kind])
+        assert (found.text.count("nine to five") + found.text.count("lighthouse at"), found.counts) == (1, ())
+
+
+def test_program_and_names_in_a_state_are_no_text() -> None:
+    state = {
+        "class": "flex items-center px-4 py-2 mt-1",
+        "code": "function f(a) { return a; }",
+        "url": "/x.png",
+        "token": "a" * 99,
+    }
+    assert text_in_scripts(data("__NEXT_DATA__", state).encode(), EMPTY) == b""
+
+
+@given(st.binary(max_size=200))
+def test_no_state_makes_it_raise(state: bytes) -> None:
+    for begin in (b'<script type="application/json">', b"<script>__NUXT__=", b'<script type="application/ld+json">{"text":"'):
+        text_in_scripts(begin + state, EMPTY)
+
+
+def test_hostile_state_takes_no_time() -> None:
+    """However deep it nests, whatever is left open in it."""
+    for piece in (
+        b"[",
+        b'{"a":',
+        b'"',
+        b'\\"',
+        b"<script ",
+        b"<script type=application/json>",
+        b"__A",
+        b"__A={",
+        b"<div id=root>",
+    ):
+        for begin in (b"", b"<script type=application/json>", b'<script>__A={"a":"'):
+            text_in_scripts(begin + piece * 30_000, EMPTY)
+            hollow_of(Document("text/html"), begin + piece * 30_000)

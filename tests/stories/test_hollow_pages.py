@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from larm.testing.replies import Reply
+from larm.index.search.searcher import IndexSearcher
+from larm.testing.replies import Reply, moved
 from larm.testing.web import SyntheticWeb
+from tests.parse.hollow_kinds import CARRIED
 from tests.parse.test_hollow import LOGIN, REACT, STORY
-from tests.stories.crawls import lines, run_crawl
+from tests.stories.crawls import indexed, lines, run_crawl
 from tests.stories.processes import crawl_arguments, larm_says
 
 
@@ -48,6 +50,30 @@ def test_all_kinds_are_counted(tmp_path: Path, web: SyntheticWeb) -> None:
         "hollow/unread": 1,
         "hollow/document": 1,
     }
+
+
+def test_shells_with_a_menu_are_told_with_those_before_them(tmp_path: Path, web: SyntheticWeb) -> None:
+    site = web.host("a.localhost")
+    menu = "".join(f"<a href=/{n}>Part {n}</a> " for n in range(5))
+    for n in range(5):
+        shell = (
+            f"<title>Part {n}</title><div class=top>{menu} of what we sell, {'and much more ' * 30}</div><div id=view></div>"
+        )
+        site.add(f"/{n}", page(f"{shell}<script src=/app.js></script>"))
+    site.add("/", moved("/0"))
+    run = run_crawl(tmp_path, web.url("a.localhost"))
+    assert run.counters["hollow/scripts"] == 5
+
+
+def test_text_that_scripts_carry_is_found_and_its_links_are_followed(tmp_path: Path, web: SyntheticWeb) -> None:
+    site = web.host("a.localhost")
+    site.add("/", page(CARRIED["next with a menu"]))
+    site.page("/mole", "Mole")
+    run = run_crawl(tmp_path, web.url("a.localhost"))
+    assert (run.counters["processing/text_in_scripts"], "hollow/scripts" in run.counters) == (1, False)
+    hits = IndexSearcher(tmp_path).search("lighthouse steamers").hits
+    assert [hit.url for hit in hits] == [web.url("a.localhost")]
+    assert web.url("a.localhost", "/mole") in indexed(tmp_path)
 
 
 def test_where_no_text_is_read_nothing_is_said_of_it(tmp_path: Path, web: SyntheticWeb) -> None:

@@ -60,12 +60,9 @@ def read_pdf(body: bytes, budget: Budget) -> Found:
 def _read_outline(document: Any, budget: Budget) -> None:
     """Append the titles of the outline to the headings, in their order. A broken outline may be a circle."""
     waiting = [pdfium.FPDFBookmark_GetFirstChild(document, None)]
-    for _ in range(MAX_HEADINGS):
-        while waiting and not waiting[-1]:
-            waiting.pop()
-        if not waiting:
-            break
-        bookmark = waiting.pop()
+    for _ in range(2 * MAX_HEADINGS):
+        if not (bookmark := waiting.pop() if waiting else None):
+            continue
         budget.headings.append(" ".join(_clean(_wide(partial(pdfium.FPDFBookmark_GetTitle, bookmark))).split()))
         waiting.append(pdfium.FPDFBookmark_GetNextSibling(document, bookmark))
         waiting.append(pdfium.FPDFBookmark_GetFirstChild(document, bookmark))
