@@ -219,7 +219,8 @@ def _parts(node: Node) -> list[FeedLink]:
     """Links of authors, images, generators, comments, media and of what else there may be."""
     found = []
     for part in node.all():
-        named = part.local in ("link", "url", "uri", "comments", "commentrss", "docs", "homepage")
+        named = part.local in ("link", "url", "uri", "commentrss", "docs", "homepage")
+        named = named or (part.local == "comments" and part.space in CORE)  # slash:comments is a number
         href = part.get("href") or part.get("url") or part.get("uri") or part.get("rdf:resource")
         if not href and named:
             href = part.text().strip()

@@ -91,6 +91,13 @@ def test_rdf_and_cdf() -> None:
     assert links(cdf, content_type="application/x-cdf+xml") == [("/c", 0, "C", True), ("/i", 0, "I", True)]
 
 
+@pytest.mark.parametrize("declared", [' xmlns:slash="http://purl.org/rss/1.0/modules/slash/"', ""])
+def test_number_of_comments_in_a_feed_is_no_link(declared: str) -> None:
+    comments = "<comments>/replies</comments><slash:comments>12</slash:comments>"
+    feed = f"<rss version='2.0'{declared}><channel><item><link>/entry</link>{comments}</item></channel></rss>"
+    assert [link[0] for link in links(feed, content_type="application/rss+xml")] == ["/entry", "/replies"]
+
+
 def test_a_broken_feed_is_read_as_far_as_it_goes() -> None:
     found = document(RSS[: RSS.index("Second")].replace("&amp;", "&"), content_type="text/xml")
     assert (found.title, len(found.links)) == ("News & more", 5)
