@@ -32,7 +32,7 @@ _LEAST = 2  # lines of a text sitemap with an odd line
 _LINE = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 _FIRST = re.compile(rf"(?:\A|[\r\n])[{re.escape(_WHITE)}]*+https?://\S++[ \t]*+(?:[\r\n]|\Z)", re.IGNORECASE)
 _HEAD = 2_000  # characters of a text sitemap in which its first URL stands; to split each text into lines takes longer
-_SHORTENED = re.compile(r"(?!#)[^\s<>\"]*(?:[/?]|\.[a-z]{2,})[^\s<>\"]*", re.IGNORECASE)
+_SHORTENED = re.compile(r"(?!#)(?=[^\s<>\"]*+\Z).*?(?:[/?]|\.[a-z]{2}).*", re.IGNORECASE)
 _HOST_END = re.compile(r"[/?#]")
 _NO_SCHEME = re.compile(r"(?:www\.)[^\s/:]+\.[a-z]{2,}(?:[/?#:]|$)", re.IGNORECASE)
 

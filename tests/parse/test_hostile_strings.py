@@ -13,6 +13,7 @@ from larm.model.url import BadUrl, URLNormalizer
 from larm.parse.charset import encoding_of
 from larm.parse.embedded import in_css, in_page
 from larm.parse.html import _FRAME
+from larm.parse.sitemap import kind_of_text, read_text
 
 LENGTH = 100_000
 
@@ -29,11 +30,18 @@ def frames(text: str) -> object:
     return _FRAME.findall(text.encode())
 
 
+def listed(text: str) -> object:
+    return read_text(f'http://a.example/1\n{text}"\n').entries, kind_of_text(
+        f'http://a.example/1\nhttp://a.example/2\n{text}"\n'
+    )
+
+
 CASES: dict[Callable[[str], object], list[tuple[str, str]]] = {
     head: [("", each) for each in ("<xmp/<", "<title", "<met'a'", "<a'\"", "<script>", "</style><style")],
     in_css: [("url(", " "), ("", "url("), ("", 'url("'), ("@import", " "), ("", "@import '")],
     srcset: [("", ","), ("a", ","), ("", "a (b "), ("", "a b, "), ("a ", "("), ("\xa0", ",")],
     frames: [("", "<frame "), ("<frame ", " ")],
+    listed: [("", "/"), ("", ".aa"), ("www.", "a."), ("http://", "/")],
     accented: [("é", "A"), ("", "Aé"), ("é ", "A0")],
     URLNormalizer().canonical: [("", "a."), ("a:", "1."), ("", "a"), ("http://", "a.")],
 }
