@@ -11,6 +11,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 from typing import Final
 
 from larm.model import hollow
@@ -27,6 +28,7 @@ _NOTHING = 200  # characters outside links that a page has beside an empty place
 _NOTICE = 60  # characters of "loading", of a name, in place of the page
 _FEW = 3  # links to other pages that a page has of its own: imprint, privacy, home
 _LOOKED_AT = 200_000  # bytes; what is asked for stands in the head, or soon behind it
+_MOUNTS = 8  # places for applications that are looked at: each may be open to the end of the page
 _HOSTS, _LINES, _ASKED = 500, 500, 50
 """What a judge remembers: hosts, lines of each, and pages of a host after which it asks no more if none was like the others."""
 # Of pages in lower case: re.IGNORECASE takes ten times as long.
@@ -184,7 +186,7 @@ def _has_notice(body: bytes) -> bool:
 
 def _has_mount(body: bytes) -> bool:
     """Return True if the place of an application has nothing in it but some words, such as "loading"."""
-    for mount in _MOUNT.finditer(body):
+    for mount in islice(_MOUNT.finditer(body), _MOUNTS):
         depth, end = 1, len(body)
         for tag in re.finditer(rb"<(/?)%b\b" % re.escape(mount[1] or mount[2]), body[mount.end() :]):
             depth += -1 if tag[1] else 1

@@ -77,11 +77,18 @@ def _strings(body: bytes) -> Iterator[tuple[str, str]]:
         begin = 0 if b"json" in attributes.lower() else next((state.end() for state in _STATE.finditer(script)), len(script))
         text = script[begin : begin + room].decode("utf-8", "replace")
         room -= len(text)
-        about_site = False
-        for key, written in map(re.Match.groups, islice(_STRING.finditer(text), _STRINGS)):
+        depth = end = 0
+        typed = [(0, False)]  # the objects that are open and have a type: how deep, whether it is about the site
+        for match in islice(_STRING.finditer(text), _STRINGS):
+            key, written = match.groups()
+            depth -= text.count("}", end, match.start())
+            while typed[1:] and typed[-1][0] > depth:
+                typed.pop()
+            depth += text.count("{", end, match.start())
+            end = match.end()
             if key == "@type":
-                about_site = written.lower() in _ABOUT_SITES
-            elif written and not about_site:
+                typed.append((depth, written.lower() in _ABOUT_SITES))
+            elif written and not typed[-1][1]:
                 with suppress(ValueError):  # what no JSON escapes
                     yield (key or "").lower(), json.loads(f'"{written}"', strict=False).strip()
         if room <= 0:

@@ -133,6 +133,24 @@ CARRIED: dict[str, str] = {
         )
         + "</script>"
     ),
+    "article in JSON-LD behind its author": shell(
+        '<div id="root"></div><script type="application/ld+json">'
+        + json.dumps(
+            {
+                "@type": "NewsArticle",
+                "headline": "The lighthouse",
+                "author": [{"@type": "Person", "name": "Keeper", "image": {"@type": "ImageObject", "url": "/keeper.png"}}],
+                "publisher": {
+                    "@type": "Organization",
+                    "name": "Harbour Works",
+                    "logo": {"@type": "ImageObject", "url": "/l.png"},
+                },
+                "articleBody": TEXT,
+                "url": "/mole",
+            }
+        )
+        + "</script>"
+    ),
     "product in JSON-LD": shell(
         '<div id="app"></div><script type="application/ld+json">'
         + json.dumps(

@@ -9,9 +9,11 @@ from contextlib import suppress
 import pytest
 
 from larm.index.accents import accented
+from larm.model.document import Document
 from larm.model.url import BadUrl, URLNormalizer
 from larm.parse.charset import encoding_of
 from larm.parse.embedded import in_css, in_page
+from larm.parse.hollow import HollowJudge
 from larm.parse.html import _FRAME
 from larm.parse.sitemap import kind_of_text, read_text
 
@@ -30,6 +32,11 @@ def frames(text: str) -> object:
     return _FRAME.findall(text.encode())
 
 
+def judged(text: str) -> object:
+    page = Document("text/html", raw_text="word " * 15)
+    return HollowJudge().judge(page, f"<script></script>{text}".encode(), "a.localhost")
+
+
 def listed(text: str) -> object:
     return read_text(f'http://a.example/1\n{text}"\n').entries, kind_of_text(
         f'http://a.example/1\nhttp://a.example/2\n{text}"\n'
@@ -41,6 +48,7 @@ CASES: dict[Callable[[str], object], list[tuple[str, str]]] = {
     in_css: [("url(", " "), ("", "url("), ("", 'url("'), ("@import", " "), ("", "@import '")],
     srcset: [("", ","), ("a", ","), ("", "a (b "), ("", "a b, "), ("a ", "("), ("\xa0", ",")],
     frames: [("", "<frame "), ("<frame ", " ")],
+    judged: [("", each) for each in ("<div id=root><h1>", "<a-app><h1>", "<iframe ", "<noscript>", "<input ", "<div id=")],
     listed: [("", "/"), ("", ".aa"), ("www.", "a."), ("http://", "/")],
     accented: [("é", "A"), ("", "Aé"), ("é ", "A0")],
     URLNormalizer().canonical: [("", "a."), ("a:", "1."), ("", "a"), ("http://", "a.")],
