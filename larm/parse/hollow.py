@@ -26,6 +26,7 @@ _LONG = 3_000  # characters outside links, with white space as it came: to squee
 _SHORT = 600  # characters of a page that is a form or a challenge: menus and a notice
 _NOTHING = 200  # characters outside links that a page has beside an empty place for an application: a footer
 _NOTICE = 60  # characters of "loading", of a name, in place of the page
+_LABEL = 20  # characters of a heading that is no more than "loading"
 _FEW = 3  # links to other pages that a page has of its own: imprint, privacy, home
 _LOOKED_AT = 200_000  # bytes; what is asked for stands in the head, or soon behind it
 _MOUNTS = 8  # places for applications that are looked at: each may be open to the end of the page
@@ -33,25 +34,27 @@ _HOSTS, _LINES, _ASKED = 500, 500, 50
 """What a judge remembers: hosts, lines of each, and pages of a host after which it asks no more if none was like the others."""
 # Of pages in lower case: re.IGNORECASE takes ten times as long.
 _PASSWORD = re.compile(rb"<input[^>]{0,500}?\btype\s*=\s*[\"']?password\b")
-_NOSCRIPT = re.compile(rb"<noscript\b[^>]{0,500}+>(.{0,3000}?)</noscript", re.DOTALL)
+_NOSCRIPT = re.compile(rb"<noscript\b[^>]{0,500}+>(.{0,1000}?)</noscript", re.DOTALL)
 _FRAME = re.compile(rb"<iframe\b[^>]{0,500}?\ssrc\s*=(?!\s*[\"']?(?:javascript|about):)")
 _REFRESH = re.compile(rb"http-equiv\s*=\s*[\"']?refresh\b")
 _MEDIA = re.compile(  # what is content without being text
-    rb"<(?:img|video|audio|object|embed|select|textarea|input(?![^>]{0,500}?\btype\s*=\s*[\"']?hidden))\b[^>]{0,1000}+"
+    rb"<(?:img(?![^>]{0,500}?(?:load|spin|logo))|video|audio|object|embed|select|textarea"
+    rb"|input(?![^>]{0,500}?\btype\s*=\s*[\"']?hidden))\b[^>]{0,1000}+"
 )
 _MOUNT = re.compile(  # where frameworks put an application
     rb"<(?:(div|main|section)\b[^>]{0,200}?\bid\s*=\s*[\"']?(?:(?:vue|react|ember|main|my|q|js)-)?"
     rb"(?:root|app|app-root|_+next|_+nuxt|_+gatsby|svelte|application)(?=[\"'\s>])|((?:[a-z]{1,30}-)?(?:app-root|app|root)\b))"
     rb"[^>]{0,500}+>"
 )
-_EMPTY = re.compile(
-    rb"<(div|main|section|article)\b(?=[^>]{0,500}?\bid\s*=)[^>]{0,500}+>(?:\s++|<!--.{0,500}?-->)*+</\1", re.DOTALL
-)
+_EMPTY = re.compile(rb"<(div|section|article)\b(?=[^>]{0,500}?\bid\s*=)[^>]{0,500}+>(?:\s++|<!--.{0,500}?-->)*+</\1", re.DOTALL)
+_EMPTY_MAIN = re.compile(rb"<main\b[^>]{0,500}+>(?:\s++|<!--.{0,500}?-->)*+</main", re.DOTALL)
 _WAITS = re.compile(
     rb"class\s*=\s*[\"']?[^\"'>]{0,500}?\b(?:skeleton|spinner|loading|loader|shimmer)|aria-busy\s*=\s*[\"']?true\b"
+    rb"|\sng-(?:app|view)\b|\sv-cloak\b"
 )
-_CONTENT = re.compile(_MEDIA.pattern + rb"|<h[1-6]\b|\bhref\s*=")
-_TAG = re.compile(rb"<!--.{0,2000}?-->|<[^<>]{0,1000}>", re.DOTALL)
+_HEADING = re.compile(rb"<h[1-6]\b")
+_LINK = re.compile(rb"<a\b[^>]{0,1000}+>.{0,500}?</a\b", re.DOTALL)
+_TAG = re.compile(rb"<!--.{0,500}?-->|<[^<>]{0,1000}>|\{\{[^{}]{0,200}+\}\}", re.DOTALL)
 _CHALLENGES: Final = (  # what the common ones are made of
     b"/cdn-cgi/challenge-platform,cf-chl,cf_chl,cf-turnstile,_incapsula_resource,sucuri_cloudproxy,awswaf,aws-waf-token"
     b",captcha-delivery.com,px-captcha,perimeterx,ddos-guard,botverification,bot verification,anubis_challenge,id=anubis"
@@ -85,7 +88,7 @@ class HollowJudge:
             lines, low = list(filter(None, map(str.strip, text.split("\n")))), body[:_LOOKED_AT].lower()
             name = _of_short(document, low, lines)
         with self._lock:
-            known = self._hosts[host] = self._hosts.pop(host, None) or _Host()
+            known = self._hosts[host] = self._hosts.pop(host) if host in self._hosts else _Host()
             if len(self._hosts) > _HOSTS:
                 del self._hosts[next(iter(self._hosts))]
             shared = known.shares(lines if known.asks else ())
@@ -160,18 +163,18 @@ def _of_short(document: Document, body: bytes, lines: Sequence[str]) -> str:
             return hollow.LOGIN
     if words <= _NOTHING and _may_be_built(document, body):
         few = links <= _FEW and words <= _NOTICE and not document.headings
-        media = _MEDIA.findall(body)
-        silent = few and not lines and not media[1:] and all(tag.startswith(b"<img") for tag in media)
-        if silent or _has_mount(body) or (few and (_WAITS.search(body) or (words <= _NOTICE // 2 and _has_notice(body)))):
+        waits = _WAITS.search(body) or "javascript" in "".join(lines).lower() or (words <= _NOTICE // 2 and _has_notice(body))
+        if _has_mount(body) or (few and (waits or (not lines and not _MEDIA.search(body)))):
             return hollow.SCRIPTS
     return "" if lines or links else hollow.EMPTY
 
 
 def _may_be_built(document: Document, body: bytes) -> bool:
     """Return True if a page has scripts, and no frame or refresh that shows more than the page itself."""
-    if b"<script" not in body or b"<frameset" in body or hollow.TEXT_IN_SCRIPTS in document.counts or _REFRESH.search(body):
+    if b"<script" not in body or b"<frameset" in body or hollow.TEXT_IN_SCRIPTS in document.counts:
         return False
-    return b"<iframe" not in body or not _FRAME.search(_NOSCRIPT.sub(b"", body))
+    body = _NOSCRIPT.sub(b"", body)
+    return not (_REFRESH.search(body) or _FRAME.search(body))
 
 
 def _has_place(document: Document, body: bytes) -> bool:
@@ -193,7 +196,9 @@ def _has_mount(body: bytes) -> bool:
             if not depth:
                 end = mount.end() + tag.start()
                 break
-        inner = body[mount.end() : end]
-        if not _CONTENT.search(inner) and len(_TAG.sub(b"", inner).decode("utf-8", "replace").strip()) <= _NOTICE:
+        inner = _LINK.sub(b"", body[mount.end() : end])
+        said = _TAG.sub(b"", inner).decode("utf-8", "replace").strip()
+        some = _MEDIA.search(inner) or (len(said) > _LABEL and _HEADING.search(inner))
+        if len(said) <= 2 * _NOTICE and not some and (len(inner) == end - mount.end() or _EMPTY.search(inner)):
             return True
-    return False
+    return _EMPTY_MAIN.search(body) is not None
