@@ -75,7 +75,7 @@ WORDS: Final = _table(
 """Of the words in the classes and ids of the elements around it."""
 
 FURNITURE_WORDS: Final = names(
-    "ads advert advertisement article author blog byline card cards carousel comments consent cookie cookies disqus"
+    "ads advert advertisement article blog byline card cards carousel comments consent cookie cookies disqus"
     " excerpt facebook feed gallery hentry login meta modal news newsletter overlay popular popup posts print"
     " promo recommendations recommended related share sharedaddy sharing signup slider social sponsored story subscribe"
     " subscription tags taxonomy teaser teasers thumbnail trending twitter widget widgets"
@@ -93,9 +93,9 @@ PART_WORDS: Final = (
     NAVIGATION_WORDS
     | FURNITURE_WORDS
     | names(
-        "area bar block body bottom box boxes center col column container content contents copyright div first form global head"
-        " header inner inside item items left legal line links list logo main middle outer page panel primary right row second"
-        " secondary section side site sub tab tabs text title top widgets wrap wrapper"
+        "alert area bar block body bottom box boxes center col column container content contents copyright div first form"
+        " global head header info inner inside item items law left legal line links list logo main middle notice outer"
+        " page panel primary right row second secondary section side site sub tab tabs text title top widgets wrap wrapper"
     )
 )
 """Words of ids that name a part of the page; an id with any other word names a topic (see `larm.parse.boxes.BoxesOf`)."""

@@ -31,6 +31,8 @@ BESIDE: Final = 16
 """By its structure a menu, a side box, a dialog or the options of a form: never main text.
 
 No ``<h1>`` in it is the page's own."""
+APART: Final = 32
+"""A form, a pop-up or a comment: no main text either, unless it is most of the page."""
 
 WITH_ID = names("div form table ul")  # the id of other boxes is the address of a chapter
 _BESIDE_TAGS = names("aside dialog footer nav select")
@@ -38,6 +40,7 @@ _BESIDE_ROLES = names("alertdialog complementary contentinfo dialog menu menubar
 _NO_FURNITURE = names("dl h1 table")  # a manual has a list of tags and a table of related things
 _SITE_WORDS = names("brand logo site")
 _SECTIONS = names("chapter outline refentry refsect sect section subsection subsubsection")
+_POPUP = re.compile(r"consent|cookie|gdpr|(?<!\S)(?:lightbox|modal|popup)(?!\S)", re.IGNORECASE)
 _STATE = re.compile(r"(?<!\S)(?:\S*[-_])?(?:for|has|is|no|on|with|without)[-_A-Z]\S*")  # such as ``no-sidebar``
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 SHORTEST = 3
@@ -88,10 +91,14 @@ def weigh_names(names: tuple[str, str | None, str | None, str | None, str | None
     weight, kind = _words(class_) if class_ else (0.0, 0)
     if ident and "." not in ident:  # LDAPObject.search is an entry of a manual, and no field to search in
         more, also = _words(ident)
-        weight, kind = weight + more, kind | (also if _names_part(ident, class_ or "") else 0)
+        weight += more
+        if _names_part(ident, class_ or ""):
+            kind |= also if len(_found(ident)) > 1 else also & NAVIGATION  # ``meta`` may be a chapter, too
     weight += TAGS.get(tag, 0.0) + ROLES.get(role or "", 0.0) + ROLES.get(itemprop or "", 0.0) + ROLES["hidden"] * hidden
     if tag in _BESIDE_TAGS or role in _BESIDE_ROLES:
         kind |= NAVIGATION | BESIDE
+    if tag == "form" or "comment" in (itemprop, role):
+        kind |= APART
     if tag == "header" or role == "banner":
         kind |= NAVIGATION
     if tag == "main" or role == "main":
@@ -115,6 +122,8 @@ def _words(text: str) -> tuple[float, int]:
     found = _found(text)
     named = _found(_STATE.sub("", text))
     kind = NAVIGATION * (not named.isdisjoint(NAVIGATION_WORDS)) + FURNITURE * (not named.isdisjoint(FURNITURE_WORDS))
+    if _POPUP.search(text):
+        kind = kind & ~FURNITURE | APART  # manuals ask for consent, too
     return fsum([WORDS.get(word, 0.0) for word in found]), kind  # the same in any order, which differs from run to run
 
 

@@ -10,7 +10,7 @@ from itertools import compress, pairwise
 from operator import not_
 from typing import Final, NamedTuple
 
-from larm.parse.boxes import BESIDE, FURNITURE, HEADLINE, MAIN, NAVIGATION
+from larm.parse.boxes import APART, BESIDE, FURNITURE, HEADLINE, MAIN, NAVIGATION
 from larm.parse.main_text import ENDS, scores
 from larm.parse.page import MAX_HEADINGS, Block, Reading
 from larm.parse.readable import squeeze_line
@@ -61,12 +61,25 @@ def title_of(title: str, headings: Sequence[str], text: str = "") -> str:
 
 def split(page: Reading) -> Parts:
     """Takes the text of a page apart."""
-    blocks = page.blocks
+    blocks = _with_sides(page.blocks)
     chosen = (None if page.furnished else _plain(blocks)) or _by_blocks(blocks)
-    _keep_headline(page, chosen)
+    _keep_headline(page, blocks, chosen)
     texts = [block[0] for block in blocks]
     main, other = "\n".join(compress(texts, chosen)), "\n".join(compress(texts, map(not_, chosen)))
     return Parts(main, other, *headings_of(page))
+
+
+def _with_sides(blocks: Sequence[Block]) -> Sequence[Block]:
+    """Let forms, pop-ups and comments be beside the text, unless they are most of it: some frameworks make each page a form."""
+    apart = [block for block in blocks if block[3] & (APART | NAVIGATION) == APART]
+    if not apart or 2 * _length(apart) > _length([block for block in blocks if not block[3] & NAVIGATION]):
+        return blocks
+    sides = NAVIGATION | BESIDE
+    return [Block(*each[:3], each[3] | sides, each[4]) if each[3] & (APART | HEADLINE) == APART else each for each in blocks]
+
+
+def _length(blocks: Sequence[Block]) -> int:
+    return sum([len(block[0]) for block in blocks])
 
 
 def headings_of(page: Reading) -> tuple[Sequence[str], Sequence[str]]:
@@ -129,11 +142,13 @@ def _cut_tail(blocks: Sequence[Block], chosen: list[bool], found: Sequence[float
     """
     best = total = 0.0
     end = 0
-    for at, (block, is_main, score) in enumerate(zip(blocks, chosen, found, strict=True)):
-        size = len(block[0])
-        total = max(0.0, total) + (size if is_main else -_APART * size if score < _SURPLUS else 0.0)
-        if total > best:
-            best, end = total, at + 1
+    for at, block in enumerate(blocks):
+        if chosen[at]:
+            total += len(block[0])
+            if total > best:
+                best, end = total, at + 1
+        elif total and found[at] < _SURPLUS:
+            total = max(0.0, total - _APART * len(block[0]))
     chosen[end:] = [False] * (len(blocks) - end)
     for at in range(end - 1, -1, -1):
         if chosen[at]:
@@ -143,12 +158,11 @@ def _cut_tail(blocks: Sequence[Block], chosen: list[bool], found: Sequence[float
             chosen[at] = False
 
 
-def _keep_headline(page: Reading, chosen: list[bool]) -> None:
+def _keep_headline(page: Reading, blocks: Sequence[Block], chosen: list[bool]) -> None:
     """Add the page's own ``<h1>``, which many templates put into a header, and drop the site's name before it.
 
     The own one is the next before the longest block of the main text, or else the first one.
     """
-    blocks = page.blocks
     found = [at for at, block in enumerate(blocks) if block[3] & (HEADLINE | BESIDE) == HEADLINE]
     own = [at for at in found if _is_own(blocks[at], page)]
     if own:

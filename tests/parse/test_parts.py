@@ -162,6 +162,33 @@ def test_dialogs_side_boxes_and_options_are_no_main_text(parser: str, beside: st
 
 
 @PARSERS
+@pytest.mark.parametrize(
+    "apart",
+    [
+        "<form action=/subscribe>{}<input type=email></form>",
+        "<div class=modal>{}</div>",
+        "<div class=md-consent hidden>{}</div>",
+        "<div id=cookie-notice>{}</div>",
+        "<div itemprop=comment>{}</div>",
+    ],
+)
+def test_forms_popups_and_comments_are_main_text_only_where_they_are_most_of_page(parser: str, apart: str) -> None:
+    """On a page of a manual, too: a request for consent does not make a magazine of it."""
+    box = apart.format("<h2>Stay in touch</h2><p>We write on Fridays, never on other days, and never twice.</p>")
+    found = document(f"<h1>Title</h1>{TEXT * 3}{box}<ul><li>one</ul>", parser=parser)
+    assert "Fridays" not in found.text
+    assert found.text.endswith("behind it. one")
+    assert document(f"<p>Hello</p>{apart.format(TEXT)}", parser=parser).text.endswith("behind it.")
+
+
+@PARSERS
+@pytest.mark.parametrize("name", ["cookies", "set-cookie", "cookie-attributes"])
+def test_chapter_on_cookies_is_no_request_for_consent(parser: str, name: str) -> None:
+    found = document(f"<h1>Title</h1>{TEXT * 3}<div id={name}><h2>Cookies</h2><p>How they are set.</p></div>", parser=parser)
+    assert found.text.endswith("Cookies How they are set.")
+
+
+@PARSERS
 def test_text_far_behind_article_is_no_main_text(parser: str) -> None:
     """Such as the latest comments of a magazine, behind long lists of other articles."""
     links = "<ul class=related>" + "<li><a href=x>Another article that you may like as well</a>" * 20 + "</ul>"
