@@ -1,7 +1,7 @@
 """Main text: F1 on two public sets of real pages.
 
-The weights were learned on the given pages of both, so these scores flatter: learned on three quarters of them and measured on
-the fourth, in turns, they are .953 and .905.
+The weights were learned on the given pages of both, so these scores flatter: learned on one half of them and measured on the
+other, in turns, they are .943 and .902. An article's ``<h1>`` is no part of the first set's truth; to keep it costs .010 there.
 """
 
 from __future__ import annotations
