@@ -163,17 +163,23 @@ def _of_short(document: Document, body: bytes, lines: Sequence[str]) -> str:
             return hollow.LOGIN
     if words <= _NOTHING and _may_be_built(document, body):
         few = links <= _FEW and words <= _NOTICE and not document.headings
-        waits = _WAITS.search(body) or "javascript" in "".join(lines).lower() or (words <= _NOTICE // 2 and _has_notice(body))
-        if _has_mount(body) or (few and (waits or (not lines and not _MEDIA.search(body)))):
+        if _has_mount(body) or (few and (_waits(body, lines) or (words <= _NOTICE // 2 and _has_notice(body)))):
             return hollow.SCRIPTS
     return "" if lines or links else hollow.EMPTY
+
+
+def _waits(body: bytes, lines: Sequence[str]) -> bool:
+    """Return True if a page shows that its text is yet to come, or has nothing at all."""
+    if lines:
+        return _WAITS.search(body) is not None or "javascript" in "".join(lines).lower()
+    return _MEDIA.search(body) is None
 
 
 def _may_be_built(document: Document, body: bytes) -> bool:
     """Return True if a page has scripts, and no frame or refresh that shows more than the page itself."""
     if b"<script" not in body or b"<frameset" in body or hollow.TEXT_IN_SCRIPTS in document.counts:
         return False
-    body = _NOSCRIPT.sub(b"", body)
+    body = _NOSCRIPT.sub(b"", body) if b"<noscript" in body else body
     return not (_REFRESH.search(body) or _FRAME.search(body))
 
 
