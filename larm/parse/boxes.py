@@ -40,7 +40,8 @@ _BESIDE_ROLES = names("alertdialog complementary contentinfo dialog menu menubar
 _NO_FURNITURE = names("dl h1 table")  # a manual has a list of tags and a table of related things
 _SITE_WORDS = names("brand logo site")
 _SECTIONS = names("chapter outline refentry refsect sect section subsection subsubsection")
-_POPUP = re.compile(r"consent|cookie|gdpr|(?<!\S)(?:lightbox|modal|popup)(?!\S)", re.IGNORECASE)
+_CONSENT = ("consent", "cookie", "gdpr")
+_POPUPS = names("lightbox modal popup")
 _STATE = re.compile(r"(?<!\S)(?:\S*[-_])?(?:for|has|is|no|on|with|without)[-_A-Z]\S*")  # such as ``no-sidebar``
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 SHORTEST = 3
@@ -53,7 +54,7 @@ class Box(NamedTuple):
 
     weight: float
     kind: int
-    """NAVIGATION, MAIN and FURNITURE, added up."""
+    """Those of the constants above that hold, added up."""
 
 
 class BoxesOf(dict[str | None, Box | None]):
@@ -92,7 +93,7 @@ def weigh_names(names: tuple[str, str | None, str | None, str | None, str | None
     if ident and "." not in ident:  # LDAPObject.search is an entry of a manual, and no field to search in
         more, also = _words(ident)
         weight += more
-        if _names_part(ident, class_ or ""):
+        if also and _names_part(ident, class_ or ""):
             kind |= also if len(_found(ident)) > 1 else also & NAVIGATION  # ``meta`` may be a chapter, too
     weight += TAGS.get(tag, 0.0) + ROLES.get(role or "", 0.0) + ROLES.get(itemprop or "", 0.0) + ROLES["hidden"] * hidden
     if tag in _BESIDE_TAGS or role in _BESIDE_ROLES:
@@ -120,9 +121,11 @@ def _names_part(ident: str, class_: str) -> bool:
 def _words(text: str) -> tuple[float, int]:
     """The weight and the kind of a class or an id."""
     found = _found(text)
-    named = _found(_STATE.sub("", text))
+    stateless = _STATE.sub("", text)
+    named = found if stateless == text else _found(stateless)
     kind = NAVIGATION * (not named.isdisjoint(NAVIGATION_WORDS)) + FURNITURE * (not named.isdisjoint(FURNITURE_WORDS))
-    if _POPUP.search(text):
+    lowered = text.lower()
+    if any(word in lowered for word in _CONSENT) or not _POPUPS.isdisjoint(lowered.split()):
         kind = kind & ~FURNITURE | APART  # manuals ask for consent, too
     return fsum([WORDS.get(word, 0.0) for word in found]), kind  # the same in any order, which differs from run to run
 

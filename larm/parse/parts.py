@@ -34,6 +34,8 @@ _FEW_LINKS = 0.2
 """The same of a sentence at most."""
 _SENTENCE = 100
 """Characters; a shorter text may be an entry of a menu."""
+_SPECIAL = APART | HEADLINE
+"""Kinds of blocks whose place in the whole page decides."""
 _ANCHORS = " #\xa7\xb6"
 """Signs of a heading's link to itself."""
 _LEAST = 0.2
@@ -61,17 +63,19 @@ def title_of(title: str, headings: Sequence[str], text: str = "") -> str:
 
 def split(page: Reading) -> Parts:
     """Takes the text of a page apart."""
-    blocks = _with_sides(page.blocks)
+    special = [at for at, block in enumerate(page.blocks) if block[3] & _SPECIAL]
+    blocks = _with_sides(page.blocks, special) if special else page.blocks
     chosen = (None if page.furnished else _plain(blocks)) or _by_blocks(blocks)
-    _keep_headline(page, blocks, chosen)
+    if special:
+        _keep_headline(page, blocks, special, chosen)
     texts = [block[0] for block in blocks]
     main, other = "\n".join(compress(texts, chosen)), "\n".join(compress(texts, map(not_, chosen)))
     return Parts(main, other, *headings_of(page))
 
 
-def _with_sides(blocks: Sequence[Block]) -> Sequence[Block]:
+def _with_sides(blocks: Sequence[Block], special: Sequence[int]) -> Sequence[Block]:
     """Let forms, pop-ups and comments be beside the text, unless they are most of it: some frameworks make each page a form."""
-    apart = [block for block in blocks if block[3] & (APART | NAVIGATION) == APART]
+    apart = [blocks[at] for at in special if blocks[at][3] & (APART | NAVIGATION) == APART]
     if not apart or 2 * _length(apart) > _length([block for block in blocks if not block[3] & NAVIGATION]):
         return blocks
     sides = NAVIGATION | BESIDE
@@ -158,12 +162,12 @@ def _cut_tail(blocks: Sequence[Block], chosen: list[bool], found: Sequence[float
             chosen[at] = False
 
 
-def _keep_headline(page: Reading, blocks: Sequence[Block], chosen: list[bool]) -> None:
+def _keep_headline(page: Reading, blocks: Sequence[Block], special: Sequence[int], chosen: list[bool]) -> None:
     """Add the page's own ``<h1>``, which many templates put into a header, and drop the site's name before it.
 
     The own one is the next before the longest block of the main text, or else the first one.
     """
-    found = [at for at, block in enumerate(blocks) if block[3] & (HEADLINE | BESIDE) == HEADLINE]
+    found = [at for at in special if blocks[at][3] & (HEADLINE | BESIDE) == HEADLINE]
     own = [at for at in found if _is_own(blocks[at], page)]
     if own:
         longest = max(compress(range(len(blocks)), chosen), key=lambda at: len(blocks[at][0]), default=0)
