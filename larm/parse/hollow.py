@@ -29,7 +29,7 @@ _NOTICE = 60  # characters of "loading", of a name, in place of the page
 _LABEL = 20  # characters of a heading that is no more than "loading"
 _FEW = 3  # links to other pages that a page has of its own: imprint, privacy, home
 _LOOKED_AT = 200_000  # bytes; what is asked for stands in the head, or soon behind it
-_MOUNTS = 8  # places for applications that are looked at: each may be open to the end of the page
+_MOUNTS, _WITHIN = 3, 50_000  # places for applications that are read, and bytes of each: all may be open to the end of the page
 _HOSTS, _LINES, _ASKED = 500, 500, 50
 """What a judge remembers: hosts, lines of each, and pages of a host after which it asks no more if none was like the others."""
 # Of pages in lower case: re.IGNORECASE takes ten times as long.
@@ -202,6 +202,7 @@ def _has_mount(body: bytes) -> bool:
             if not depth:
                 end = mount.end() + tag.start()
                 break
+        end = min(end, mount.end() + _WITHIN)
         inner = _LINK.sub(b"", body[mount.end() : end])
         said = _TAG.sub(b"", inner).decode("utf-8", "replace").strip()
         some = _MEDIA.search(inner) or (len(said) > _LABEL and _HEADING.search(inner))
