@@ -9,14 +9,18 @@ from larm.building.ground import Ground
 from larm.building.mission import Mission
 from larm.building.readers import air_of
 from larm.building.site_access import site_accesses
+from larm.config import Config
 from larm.fetch.addresses import AddressRule
 from larm.fetch.air import Air
 from larm.fetch.curl_fetcher import CurlFetcher
+from larm.fetch.host_cookies import HostCookies
 from larm.fetch.look_ups import LookUps
 from larm.fetch.pool import FetcherPool
 from larm.fetch.terms import FetchTerms, user_agent
 from larm.kit.processes.memory_budget import MemoryBudget
 from larm.model.file_rules import FileRules
+from larm.model.sites import SiteTable
+from larm.model.url import Url
 from larm.seams import Fetcher
 from larm.version import VERSION
 
@@ -36,6 +40,17 @@ def address_rule(ground: Ground, mission: Mission) -> AddressRule:
     )
 
 
+def host_cookies(settings: Config) -> HostCookies:
+    """Cookies of hosts of which the configuration says nothing about cookies."""
+    sites = SiteTable(settings.sites)
+
+    def allows(url: Url) -> bool:
+        site = sites.of_url(url)
+        return site is None or (site.keep_cookies is None and not site.cookies)
+
+    return HostCookies(allows)
+
+
 def fetcher_pool(
     ground: Ground,
     addresses: AddressRule,
@@ -43,6 +58,7 @@ def fetcher_pool(
     catalogue: Catalogue | None,
     memory: MemoryBudget,
     *,
+    cookies: HostCookies,
     exchanges: bool,
 ) -> FetcherPool:
     """``catalogue``: of the archives, where the crawl is of such; ``exchanges``: some storage asks for them."""
@@ -54,7 +70,7 @@ def fetcher_pool(
     fetch, retries, air = settings.fetch, settings.frontier.retries, Air(air_of(memory))
     names = LookUps(clock, fetch.ip)
     ground.closed(names.close)
-    terms = FetchTerms(fetch, settings.robots, agent, addresses, ground.shared.addresses, air, names, sites, retries)
+    terms = FetchTerms(fetch, settings.robots, agent, addresses, ground.shared.addresses, air, names, sites, cookies, retries)
     fetchers: list[Fetcher] = []
     for _ in range(fetch.threads):
         web = CurlFetcher(terms, clock, exchanges=exchanges)

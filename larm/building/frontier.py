@@ -35,6 +35,7 @@ from larm.frontier.resumption import Standing
 from larm.frontier.robots.desk import Arrival, RobotsDesk
 from larm.frontier.robots.landing import RobotsLander, RobotsPolicy
 from larm.frontier.traps.desk import TrapDesk
+from larm.frontier.traps.session_filter import SessionFilter
 from larm.frontier.turns import Turns
 from larm.kit.disk.block_store import DATABASE
 from larm.kit.disk.caching_queue import CachingQueue
@@ -76,6 +77,7 @@ def frontier_of(
     scope = bounds.scope
     starts = scope.hosts if isinstance(scope, StartScope) else mission.hosts
     rules = number_of(repr((trap_rules_of(settings), sorted(starts), forgotten_of(header).items)))
+    sessions = SessionFilter(ground.normalizer.parse)
     traps = TrapDesk(
         book,
         trap_rules_of(settings),
@@ -84,6 +86,7 @@ def frontier_of(
         shared.counters.add,
         starts=starts,
         release=mission.parked,
+        sessions=sessions,
     )
     guard = ForgottenGuard(forgotten, traps, shared.counters.add) if forgotten else traps
     turns = Turns(
@@ -117,6 +120,7 @@ def frontier_of(
         "files": None if bounds.folders is None else FilesFilter(bounds.folders),
         "scope": scope,
         "away": away,
+        "sessions": sessions,
         "visited": VisitedFilter(state.seen, spellings),
         "traps": traps,
         "mail": None if order else MailFilter(book, turns, shared.tally),  # an order must see all URLs of a host at once

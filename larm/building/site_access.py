@@ -46,7 +46,7 @@ def _access(site: Site, key: str, directory: Path) -> SiteAccess:
         auth=auth.encode(),
         proxy=_proxy(site.proxy, f"{key}.proxy", directory),
         cookies=_jar(site, key, directory),
-        keeps_cookies=site.keep_cookies,
+        keeps_cookies=site.keep_cookies or False,
         certificate=certificate,
         key=private,
     )

@@ -15,7 +15,7 @@ import msgspec
 
 from larm.building.archives import archives_of, catalogue_of, offline
 from larm.building.bounds import Bounds, bounds_of
-from larm.building.fetchers import address_rule, fetcher_pool
+from larm.building.fetchers import address_rule, fetcher_pool, host_cookies
 from larm.building.frontier import frontier_of
 from larm.building.ground import Ground, ground_of, steering_of
 from larm.building.ledger import ledger_of
@@ -132,7 +132,8 @@ def _assemble(ground: Ground, observe: Observe, ahead: HelperProcess | None, *, 
     notes += [*apart.notes(again=mission.again), *bounds.notes(again=mission.again)]
 
     addresses = address_rule(ground, mission)
-    pool = fetcher_pool(ground, addresses, bounds.folders, catalogue, memory, exchanges=lines.exchanges)
+    cookies = host_cookies(settings)
+    pool = fetcher_pool(ground, addresses, bounds.folders, catalogue, memory, cookies=cookies, exchanges=lines.exchanges)
     allowance = _allowance(ground, mission, pool)
     watch = StartWatch(mission.urls, shared.clock, notes.append)
     steering = steering_of(ground, lambda: Hands(frontier, lines, ground.normalizer.parse, pool.wake_all))
@@ -163,6 +164,7 @@ def _assemble(ground: Ground, observe: Observe, ahead: HelperProcess | None, *, 
         frontier=frontier,
         lander=lander,
         judge=NoveltyJudge() if traps_are_told(settings) else None,
+        cookies=cookies,
         lines=lines,
         allowance=allowance,
         suspects=ground.suspects,

@@ -64,6 +64,6 @@ class Site(Section, frozen=True):
     auth: WithSecret = ""  # name:password, by basic authentication
     cookies: FileName = ""  # a file of them, in Netscape's form, as browsers export it
     certificate: tuple[FileName, ...] = ()  # for servers that want one: PEM files, certificate and key, or one with both
-    keep_cookies: bool = False  # those that answers set are sent again, in this run
+    keep_cookies: bool | None = None  # send those again that responses set, in this run; None: where links have sessions
     proxy: WithSecret = ""  # http, https, socks5 or socks5h://host:port
     pages: tuple[PageRules, ...] = ()  # what to take of its pages: the first whose ``when`` is there

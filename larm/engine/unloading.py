@@ -13,21 +13,30 @@ import msgspec
 
 from larm.engine.allowance import RECEIVED, SPENT, Allowance
 from larm.engine.aside import Aside
-from larm.engine.landed import Landed, with_exchanges
+from larm.engine.landed import Landed, landed_of, with_exchanges
 from larm.engine.landing import Lander
 from larm.engine.parts import Frontier, Logbook, Shared
 from larm.engine.probe import AGAIN
 from larm.engine.suspects import Suspects
+from larm.fetch.host_cookies import HostCookies
 from larm.frontier.robots.desk import RobotsDesk
 from larm.index.duplicates.novelty import NoveltyJudge
+from larm.model import hollow
 from larm.model.document import Document
 from larm.model.lease import Lease
 from larm.model.lost import Lost
 from larm.model.novelty import Novelty
-from larm.model.outcome import Outcome
+from larm.model.outcome import Fetched, Outcome
+from larm.model.restriction import CREDENTIALS
+from larm.model.session_links import SessionLinks, session_links
 from larm.store.lines import StorageLines
 
 Ended = tuple[Lease, Outcome]
+LOGIN_FORM = f"{hollow.COUNTED}{hollow.LOGIN}"
+_READ = frozenset(("text/html", "application/xhtml+xml", "text/plain", "application/pdf"))
+"""Types of which some page could be indexed, if it did not say noindex."""
+COOKIES = "cookies/hosts"
+"""The counter of hosts whose cookies are kept, as their links have sessions."""
 
 
 class Unloader:
@@ -40,17 +49,19 @@ class Unloader:
         frontier: Frontier,
         lander: Lander,
         judge: NoveltyJudge | None,
+        cookies: HostCookies,
         lines: StorageLines,
         allowance: Allowance,
         suspects: Suspects,
         logbook: Logbook,
     ) -> None:
-        """``judge``: says of pages whether they say anything new, which the traps are told; None: nobody wants to know."""
+        """``judge``: says of pages whether they say anything new, which the traps are told; None: nobody wants to know.
+        ``cookies``: kept of hosts that set one and write sessions into their links, as a browser keeps them."""
         # constant after construction
         self._counters, self._tally, self._gate = shared.counters, shared.tally, shared.gate
         self._frontier = frontier
         self._lander = lander
-        self._judge = judge
+        self._judge, self._cookies = judge, cookies
         self._lines = lines
         self._allowance = allowance
         self._suspects = suspects
@@ -139,19 +150,42 @@ class Unloader:
         return self._lander.land(lease, outcome, found)
 
     def _look_for_news(self, landed: list[Landed]) -> list[Novelty]:
-        """What the pages among them say that is new; links of one that says nothing are marked."""
+        """What the pages among them say that is new; links of one that says nothing are marked.
+
+        A page whose host should know its visitor first is requested again instead.
+        """
+        if self._judge is None:
+            return []
+        sessions = {n: found for n, each in enumerate(landed) if each.page and (found := _sessions(each))}
+        for n in sessions:
+            landed[n] = self._with_cookies(landed[n])
         pages = [n for n, each in enumerate(landed) if each.page]
-        if self._judge is None or not pages:
+        if not pages:
             return []
         visits = [visit for n in pages if (visit := landed[n].visit) is not None]
         judged = self._judge.judge(visits)
+        novelties = []
         for n, visit, (fingerprint, novelty) in zip(pages, visits, judged, strict=True):
             messages = landed[n].messages
             if novelty.stale:
                 messages = [msgspec.structs.replace(message, stale=True) for message in messages]
             known = msgspec.structs.replace(visit, fingerprint=fingerprint)
             landed[n] = landed[n]._replace(visit=known, messages=messages)
-        return [novelty for _, novelty in judged]
+            novelties.append(_with_links(landed[n], novelty, sessions.get(n, ())))
+        return novelties
+
+    def _with_cookies(self, landed: Landed) -> Landed:
+        """Request a page with a session in its links again, if the response sets a cookie: as a browser that keeps it."""
+        outcome, message = landed.outcome, landed.lease.message
+        if not isinstance(outcome, Fetched) or "set-cookie" not in outcome.headers or outcome.restricted & CREDENTIALS:
+            return landed
+        before = len(self._cookies)
+        again = self._cookies.keep(message.url)
+        self._counters.add(COOKIES, len(self._cookies) - before)
+        if not again:
+            return landed
+        said = f"{outcome.status} again, with cookies"
+        return landed_of(landed.lease, outcome, said, status=outcome.status)._replace(again=message)
 
     def _follow(self, landed: Sequence[Landed], robots: Sequence[Ended] = ()) -> None:
         """In a step of the gate: documents to the storages, links to the handler, leases back."""
@@ -191,3 +225,20 @@ class Unloader:
             self._frontier.chain.note(RobotsDesk.name, landed.again.url.access)
         if not decision.retry:
             self._tally.fall(1)
+
+
+def _sessions(landed: Landed) -> tuple[SessionLinks, ...]:
+    visit = landed.visit
+    if visit is None or visit.document is None or visit.url is None:
+        return ()
+    return session_links(visit.url, visit.document.links.accesses)
+
+
+def _with_links(landed: Landed, novelty: Novelty, sessions: tuple[SessionLinks, ...]) -> Novelty:
+    """With what the links of the page say: whether it leads to anything new, and what may be sessions."""
+    document = landed.visit.document if landed.visit is not None else None
+    useless = document is not None and (LOGIN_FORM in landed.counts or not (document.index or document.cuts))
+    if document is None or not (useless or novelty.copy or sessions):
+        return novelty
+    alone = not landed.messages and document.mime in _READ
+    return msgspec.structs.replace(novelty, barren=useless and alone, copy=novelty.copy and alone, sessions=sessions)

@@ -11,7 +11,7 @@ import errno
 import os
 import socket
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -32,6 +32,9 @@ from larm.model.message import Known
 from larm.model.outcome import Failed, FailReason, Moved, Outcome, Timing
 from larm.model.restriction import CREDENTIALS, PRIVATE_ADDRESS
 from larm.model.url import Url
+
+if TYPE_CHECKING:
+    from larm.fetch.cookies import CookieJar
 
 _ACCEPTED = "gzip, deflate, br, zstd"  # what `larm.fetch.decoding` undoes
 _OTHER_BODY = 64_000  # bytes read of a body nobody wants; reading it keeps the connection, which is worth that much
@@ -70,6 +73,7 @@ class Transfer:
         self.held_up = 0.0
         """What its fetcher had on its clock of time lost when it began."""
         self._access = NOTHING
+        self._jar: CookieJar | None = None
         self._trusting = False  # it knows the certificates
         self._verifying: bool | None = None
         self._clear()
@@ -105,7 +109,8 @@ class Transfer:
         known = lease.message.known
         if self._terms.sites and (refused := self._set_access(lease.message.url)):
             return refused
-        if known or self._conditional or self._access is not NOTHING:
+        self._jar = self._access.cookies or self._terms.cookies.of(lease.message.url.host)
+        if known or self._conditional or self._access is not NOTHING or self._jar is not None:
             self._set_conditions(known)
         if self._recorder is not None:
             self._recorder.begin(wall)
@@ -133,8 +138,8 @@ class Transfer:
         )
         fault = proxy_fault(handle, self._access.proxy, error, message) if self._access.proxy and not self._unopened else ""
         outcome = Failed(FailReason.PROXY, one_line(fault), ending.timing) if fault else classify(ending, wall)
-        if self._access.keeps_cookies and self._access.cookies is not None:
-            self._access.cookies.take(self.lease.message.url.access, self._lines)
+        if self._jar is not None and (self._access.keeps_cookies or self._access.cookies is None):
+            self._jar.take(self.lease.message.url.access, self._lines)
             if isinstance(outcome, Moved):
                 outcome = msgspec.structs.replace(outcome, keeps_cookies=True)
         if self._recorder is not None:
@@ -225,9 +230,8 @@ class Transfer:
         """Ask whether the page has changed, if it is known (LARM-121)."""
         conditions = (("If-None-Match", known.etag), ("If-Modified-Since", known.last_modified)) if known else ()
         fields = [_field(name, one_line(value)) for name, value in conditions if value]
-        access = self._access
-        cookies = access.cookies.header(self.lease.message.url.access) if access.cookies is not None else b""
-        fields += [*access.headers, *([cookies] if cookies else ())]
+        cookies = self._jar.header(self.lease.message.url.access) if self._jar is not None else b""
+        fields += [*self._access.headers, *([cookies] if cookies else ())]
         self.handle.setopt(pycurl.HTTPHEADER, [_NO_TE, *fields])
         self._conditional, self._with_cookies = bool(fields), bool(cookies)
 
@@ -285,7 +289,7 @@ class Transfer:
     def _restricted(self) -> int:
         """Return why strangers could not have had this response, as far as the request says (`larm.model.restriction`)."""
         access = self._access
-        secret = access is not NOTHING and (access.opens or self._with_cookies)
+        secret = self._with_cookies or (access is not NOTHING and access.opens)
         public = not access.proxy and is_public(self.handle.getinfo(pycurl.PRIMARY_IP))
         return (CREDENTIALS if secret else 0) | (0 if public else PRIVATE_ADDRESS)
 

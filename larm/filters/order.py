@@ -2,7 +2,7 @@
 
 With the default ``filters.order`` and all filters present, the chain is::
 
-    forgotten > known_paths > files > scope > length > owner > away > visited > copies > mail > robots > traps
+    forgotten > known_paths > files > scope > length > owner > away > sessions > visited > copies > mail > robots > traps
 
 Users order ``known_paths``, ``files``, ``scope``, ``length``, ``visited``, ``robots``, ``traps`` and filters of their own. The
 others have fixed places relative to these.
@@ -31,6 +31,7 @@ def full_order(configured: Sequence[str], present: Collection[str]) -> list[str]
 
     insert("owner", {"visited", "robots", "traps"})  # these filters know only hosts of this agent
     insert("away", {"visited"})  # URLs of a host on its way to another agent do not count as visited
+    insert("sessions", {"visited"})  # the same page with and without a session counts as one
     insert("copies", {"visited"}, behind=1)
     if "robots" in order and "visited" in order[: order.index("robots")]:
         insert("mail", {"robots"})  # only new URLs wait for the record of a paged-out host

@@ -16,7 +16,7 @@ class PatternLeft(msgspec.Struct, frozen=True, gc=False):
     pattern: str
     """``/calendar/0/0``, ``/list?page&sort``, or the setting that they are beyond."""
     state: str
-    """``trap``, ``same`` (as without a parameter), ``limit``, ``closed`` (not decided yet) or ``open``."""
+    """``trap``, ``same`` (as without a parameter), ``noindex``, ``limit``, ``closed`` (not decided yet) or ``open``."""
     urls: int
     """That are held back."""
 

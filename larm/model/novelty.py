@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from larm.model.session_links import SessionLinks
 from larm.model.url import Url
 
 
@@ -37,3 +38,9 @@ class Novelty(msgspec.Struct, frozen=True, gc=False):
     """Parameters of its address whose value stands in the text, as the year of a calendar does: they change it."""
     named: bool = False
     """No other page has its title, numbers included, of which what is in its address does not count."""
+    barren: bool = False
+    """It asks not to be indexed, or is a login form, and leads to nothing that was not seen before."""
+    copy: bool = False
+    """A page of its host with the same title has the same main text."""
+    sessions: tuple[SessionLinks, ...] = ()
+    """Parameters of its links that look like a session."""

@@ -4,6 +4,7 @@ All of it reads access forms, so that it can also be asked of an address that is
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
@@ -18,6 +19,11 @@ _NUMBER = re.compile(f"{_UNESCAPED}[0-9]+")
 _SERIAL = re.compile(f"{_UNESCAPED}[0-9A-Za-z]*[0-9][0-9A-Za-z]*")
 _MORE_FORMS = re.compile("[?;%+]")
 """In an address that has none of these, the path is all that a text can repeat of it."""
+_ESCAPED_QUERY = re.compile("%(?:25)*3[Ff]")
+"""A ``?`` that was escaped, any number of times."""
+_ADDRESS = ("/", "./", "../", "http://", "https://")
+_INNER, _LEVELS = 2, 16
+"""An address that is in another has a ``?`` of its own; of one that has others in it, so many are looked at."""
 _DEPTH = 4  # folders that patterns know
 _LONG = 2
 """Characters; shorter segments of a path may repeat as they like: shards of directories, days and months."""
@@ -129,6 +135,18 @@ def without(parts: Parts, names: Collection[str]) -> Parts:
     return Parts(parts.origin, path, left)
 
 
+def without_parameters(access: str, names: Iterable[str]) -> str:
+    """Return an access form without these parameters, named as in `Parts`."""
+    path, mark, query = access.partition("?")
+    before = query
+    for name in names:
+        if name.startswith(";"):
+            path = re.sub(f"{re.escape(name)}(?:=[^;/]*)?(?=[;/]|$)", "", path)
+        else:
+            query = re.sub(f"(?:^|(?<=[&;])){re.escape(name)}(?:=[^&;]*)?(?:[&;]|$)", "", query)
+    return path + (mark + query if query == before else f"?{query.rstrip('&;')}" if query else "")
+
+
 def form_of(parts: Parts) -> int:
     """A number for the address; the order of its parameters does not count."""
     return number_of("\0".join((parts.path, *(f"{name}={value}" for name, value in sorted(parts.parameters.items())))))
@@ -153,6 +171,30 @@ def repeats(path: str) -> int:
     segments = [segment for segment in path.split("/") if len(segment) > _LONG]
     most = len(segments) - len(set(segments))
     return max(map(segments.count, set(segments))) if most else min(len(segments), 1)
+
+
+def nested(access: str) -> int:
+    """Return how often an address stands in itself: 2 for ``/login?next=/join?next=/login?next=/a``, at least 1.
+
+    Addresses in parameters may be escaped any number of times, and be relative: of a path, the last segment counts, and the
+    name of the parameter.
+    """
+    if access.count("?") < _INNER and ("%" not in access or not _ESCAPED_QUERY.search(access)):
+        return 1  # nearly always
+    times: Counter[tuple[str, str]] = Counter()
+    waiting = [access]
+    for _ in range(_LEVELS):
+        if not waiting:
+            break
+        path, _, query = waiting.pop().partition("?")
+        for name, _, value in (each.partition("=") for each in query.split("&")):
+            inner, before = value, ""
+            while "?" not in inner and inner != before:
+                inner, before = unquote_plus(inner), inner
+            if "?" in inner or inner.startswith(_ADDRESS):
+                times[path.rstrip("/").rpartition("/")[2], name] += 1
+                waiting.append(inner)
+    return max(times.values(), default=1)
 
 
 def number_of(text: str) -> int:

@@ -13,6 +13,7 @@ from larm.crawldir.state import ALIASES, LOGS, PAGES, QUEUES, last_header
 from larm.engine.figures.notes import Note, note
 from larm.engine.figures.snapshot import Snapshot
 from larm.engine.landing import CIRCLE, SITEMAPS, TOO_MANY
+from larm.engine.unloading import COOKIES
 from larm.filters.archive_scope import ArchiveScope
 from larm.filters.chain import ERRORS_LOG, FAILED
 from larm.filters.known_paths import KnownPathsFilter
@@ -73,6 +74,7 @@ def left_out(
             ("own_filter", {"links": dropped.get(part.name), "filter": part.name, "log": f"{LOGS}/{part.log_name}.log"})
             for part in own
         ),
+        ("cookies", {"hosts": counters.get(COOKIES)}),
         ("slowed", {"hosts": now.hosts_slowed, "times": f"{settings.frontier.error_delay:g}"}),
         *held_back(now.left, now.held_back, now.growing),
         ("logs", {"bytes": counters.get(GONE), "limit": int(settings.monitor.log_size)}),
@@ -105,7 +107,7 @@ def held_back(left: Sequence[HostLeft], urls: int, growing: Sequence[str]) -> It
     """Notes for each host and reason, of the hosts that hold back most; ``urls``: of all hosts."""
     said = False
     for host in left[:_NAMED]:
-        for state in ("trap", "same", "limit", "closed", "open"):
+        for state in ("trap", "same", "noindex", "limit", "closed", "open"):
             some = [each for each in host.patterns if each.state == state and each.urls]
             names = [each.pattern for each in some[:_NAMED]]
             count = sum(each.urls for each in some)

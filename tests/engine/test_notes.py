@@ -217,6 +217,12 @@ EXPECTED: list[tuple[str, dict[str, Any], str]] = [
         "a run without it in filters.order asks for them",
     ),
     (
+        "cookies",
+        {"hosts": 1},
+        "cookies of 1 host were kept during this run, as a browser keeps them, since links there have sessions; "
+        "keep_cookies: false under sites in config.yaml (larm help sites) keeps none",
+    ),
+    (
         "slowed",
         {"hosts": 1, "times": "5"},
         "1 host with nearly nothing but errors asked 5 times more slowly; "
@@ -228,8 +234,14 @@ EXPECTED: list[tuple[str, dict[str, Any], str]] = [
         {**LEFT, "urls": 1},
         "1 URL of a.test was left, it says what others say that have other parameters: /a, /b",
     ),
+    (
+        "left_noindex",
+        {**LEFT, "urls": 2},
+        "2 URLs of a.test were left, as pages like them ask not to be indexed or are login forms, and lead to nothing new: "
+        "/a, /b",
+    ),
     ("left_limit", {**LEFT, "urls": 2}, "2 URLs of a.test were left, they are beyond a limit: /a, /b"),
-    ("left_closed", {**LEFT, "urls": 1}, "1 URL of a.test was left, not decided yet whether it is a trap: /a, /b"),
+    ("left_closed", {**LEFT, "urls": 1}, "1 URL of a.test was left, as pages like it said nothing new: /a, /b"),
     ("left_open", {**LEFT, "urls": 2}, "2 URLs of a.test were left, they wait for the next run: /a, /b"),
     ("left_lost", {"urls": 7, "host": "a.test"}, "7 more URLs of a.test were not kept: too many wait already"),
     ("left_others", {"urls": 49}, "49 URLs of other hosts were left, too; stats.json names them under figures.left"),

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from larm.config import Config
 from larm.filters.order import full_order, robots_first
 
-ALL = {"forgotten", "files", "owner", "away", "copies", "mail", "robots"}
+ALL = {"forgotten", "files", "owner", "away", "sessions", "copies", "mail", "robots"}
 CONFIGURED = Config().filters.order
 
 
 def test_full_order_is_the_documented_one_when_all_filters_are_present() -> None:
-    chain = "forgotten known_paths files scope length owner away visited copies mail robots traps"
+    chain = "forgotten known_paths files scope length owner away sessions visited copies mail robots traps"
     assert full_order(CONFIGURED, ALL) == chain.split()
 
 
@@ -41,7 +41,9 @@ def test_placed_filters_keep_their_places_in_any_order(configured: list[str], pr
     if "owner" in present:
         assert place["owner"] < min(place[name] for name in ("visited", "robots", "traps") if name in place)
     if "away" in present:
-        assert place["away"] == place["visited"] - 1
+        assert place["away"] == place["visited"] - 1 - ("sessions" in present)
+    if "sessions" in present:
+        assert place["sessions"] == place["visited"] - 1
     if "copies" in present:
         assert place["copies"] == place["visited"] + 1
     if "mail" in place:

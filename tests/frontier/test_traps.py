@@ -18,6 +18,7 @@ from larm.kit.disk.block_store import BlockStore
 from larm.kit.disk.caching_queue import CachingQueue, QueueState
 from larm.model.message import REDIRECT, UNKNOWN, URLMessage, decode_messages, encode_messages
 from larm.model.novelty import Novelty
+from larm.model.session_links import session_links
 from larm.model.url_shape import parts_of
 from larm.testing.fakes import Drops, message, url
 from tests.frontier.rig import Rig, of, ok
@@ -229,6 +230,56 @@ def test_a_parameter_of_pages_that_are_all_alike_is_not_known(traps: HostTraps) 
         for number in (1, 2):
             changed = 0x0123456789ABCDEF ^ sum(1 << bit for bit in draw.sample(range(64), 4))
             assert traps.learn(read(f"/make{page}?id={page + 100 * number}", simhash=changed), SETTINGS) == []
+
+
+def in_links(traps: HostTraps, page: str, sid: int, *targets: str) -> list[str]:
+    """Read a page whose links have a session; its text is never the same."""
+    accesses = "\n".join(f"{HOST}{target}?sid={sid:016x}" for target in targets)
+    made = read(page, simhash=random.Random(sid).getrandbits(64))
+    return traps.learn(msgspec.structs.replace(made, sessions=session_links(made.url, accesses)), SETTINGS)
+
+
+def test_a_session_is_known_by_the_links_of_a_page_whatever_its_text_says(traps: HostTraps, store: BlockStore) -> None:
+    lines = [in_links(traps, f"/?sid={sid - 1:016x}", sid, "/a", "/b", "/c") for sid in range(1, 6)]
+    assert lines == [[], [], [], ["parameter sid is a session"], []]
+    for known in (traps, traps_of(row_of(traps), maker(store))):
+        assert known.parameters.sessions == ["sid"]
+        assert holder(known, "/p99?sid=3") is None, "of that page none was read"
+    traps.parameters.claim(f"{HOST}/p99?sid=3", parts_of(f"{HOST}/p99?sid=3"))
+    assert holder(traps, "/p99?sid=4") == "*?sid"
+
+
+def test_other_links_or_an_old_value_are_no_session(traps: HostTraps) -> None:
+    for sid in range(1, 20):
+        assert in_links(traps, f"/?sid={sid - 1:016x}", sid, f"/a{sid}", f"/b{sid}", f"/c{sid}") == []
+        assert in_links(traps, f"/list?sid={sid - 1:016x}", 77, "/a", "/b", "/c") == []
+    assert traps.parameters.sessions == []
+
+
+def useless(traps: HostTraps, address: str, *, barren: bool = False, copy: bool = False) -> list[str]:
+    return traps.learn(msgspec.structs.replace(read(address), barren=barren, copy=copy), SETTINGS)
+
+
+@pytest.mark.parametrize(("barren", "pages"), [(True, 20), (False, 60)])
+def test_a_kind_of_pages_that_are_of_no_use_is_closed(traps: HostTraps, store: BlockStore, barren: bool, pages: int) -> None:
+    for number in range(pages - 1):
+        assert useless(traps, f"/edit?page={number}", barren=barren, copy=not barren) == []
+    assert closed(traps_of(row_of(traps), maker(store))) == []
+    (line,) = useless(traps, f"/edit?page={pages}", barren=barren, copy=not barren)
+    assert line.startswith("closed for now: /edit?page (one shape): all of its last")
+    assert closed(traps_of(row_of(traps), maker(store))) == ["/edit?page"]
+    assert traps.records[traps.holder(url(f"{HOST}/edit?page=999").access)[0]].copies is not barren
+
+
+def test_a_page_of_use_keeps_its_kind_open(traps: HostTraps) -> None:
+    for number in range(100):
+        assert useless(traps, f"/edit?page={number}", barren=number % 15 > 0) == []
+
+
+def test_copies_below_a_folder_close_nothing(traps: HostTraps) -> None:
+    """A manual's older version has much that is as it is now."""
+    for number in range(300):
+        assert useless(traps, f"/old/{number}.html", copy=True) == []
 
 
 def read_in_session(traps: HostTraps, page: int, session: int, text: int) -> list[str]:
@@ -451,6 +502,8 @@ def test_a_restart_knows_what_is_closed(rig: Rig) -> None:
         ("/img/img/img/x", None),
         ("/img/a/img/b/img/c/img/", "filters.traps.limits: 3 times the same segment"),
         ("/2019/12/12/12/12/12/x", None),
+        ("/login?next=/join?next=/a", None),
+        ("/login?next=/join?next=/login?next=/a", "filters.traps.limits: 1 times an address within itself"),
         ("/x?" + "&".join(f"n{number}=1" for number in range(40)), None),
         ("/x?" + "&".join(f"n{number}=1" for number in range(41)), "filters.traps.limits: 40 parameters"),
     ],

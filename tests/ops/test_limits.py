@@ -70,6 +70,7 @@ def limit(cpu: float = 0.1, before: dict[str, Any] | None = None, **now: Any) ->
             "'larm ctl hosts' names them",
         ),
         ({**BUSY, "hosts_given_up": 4}, 0.0, "hosts that do not answer"),
+        (BUSY, 0.0, "reading: what was fetched is being read, and no host is ready"),
         (
             {**BUSY, "hosts_ready": 30, "in_flight": 5},
             0.4,

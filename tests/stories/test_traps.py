@@ -68,7 +68,7 @@ def test_what_is_closed_is_told(tmp_path: Path, web: SyntheticWeb) -> None:
     assert any("closed for now: /same/0" in line and line.endswith("said nothing new, and led to others") for line in said)
     note, rows = explain_url(config_of(start), tmp_path, f"{start}same/9999")
     assert note.key == "why_traps"
-    assert "whether it is a trap is not decided yet" in note.numbers["reason"]
+    assert "went on without anything new" in note.numbers["reason"]
     assert "held back: pattern /same/0" in dict(rows)["filter traps"]
     assert any(topic == "held back here" and "/same/0" in sentence for topic, sentence in rows)
 

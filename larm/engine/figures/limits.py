@@ -47,7 +47,8 @@ def limiting_factor(before: Snapshot, now: Snapshot, cpu_seconds: float, machine
         (starved and now.look_ups, f"DNS: {_names(now.look_ups)} looked up, no other host is ready"),
         (starved and (now.handler_busy or now.incoming), _handler(now)),
         (starved and now.hosts_blocked, f"back-off: {_hosts(now.hosts_blocked)} left alone for a while{_asked_again(now)}"),
-        (starved, "hosts that do not answer"),
+        (starved and now.hosts_given_up, "hosts that do not answer"),
+        (starved, "reading: what was fetched is being read, and no host is ready"),
     )
     busy = f"the fetcher threads ({_hosts(now.hosts_ready)} ready, {air} are in the air)"
     return next((phrase for holds, phrase in rows if holds), busy)
@@ -65,6 +66,7 @@ _ADVICE = {
     "the servers": "more hosts at a time; or, for hosts of yours, a larger frontier.per_host",
     "the handler": "patience: links are looked at, and fetching goes on as soon as some of them are new",
     "back-off": "wait, or stop it: a later run goes on; a longer frontier.delay asks these hosts less often",
+    "reading": "a faster machine; processing.processes reads pages on further cores",
     "hosts that": "look at what went wrong lately; they are asked again later",
     "the fetcher": "more threads or transfers (fetch.threads, fetch.transfers)",
 }

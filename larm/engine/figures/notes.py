@@ -82,14 +82,17 @@ SENTENCES: Final[Mapping[str, str]] = {
     "'larm why URL' says which, {log} has them",
     "own_filter": "{links:link} not followed, as the filter {filter} drops them; 'larm why URL' says why, {log} has them, "
     "a run without it in filters.order asks for them",
+    "cookies": "cookies of {hosts:host} were kept during this run, as a browser keeps them, since links there have sessions; "
+    "keep_cookies: false under sites in config.yaml (larm help sites) keeps none",
     "slowed": "{hosts:host} with nearly nothing but errors asked {times} times more slowly; "
     "the same command with -s frontier.error_delay=1 asks as fast as others",
     "left_trap": "{urls:URL} of {host} {urls:was|were} left, {urls:it looks|they look} like a trap: {patterns}",
     "left_same": "{urls:URL} of {host} {urls:was|were} left, {urls:it says|they say} what others say that have other "
     "parameters: {patterns}",
+    "left_noindex": "{urls:URL} of {host} {urls:was|were} left, as pages like {urls:it|them} ask not to be indexed or are "
+    "login forms, and lead to nothing new: {patterns}",
     "left_limit": "{urls:URL} of {host} {urls:was|were} left, {urls:it is|they are} beyond a limit: {patterns}",
-    "left_closed": "{urls:URL} of {host} {urls:was|were} left, not decided yet whether {urls:it is|they are} a trap: "
-    "{patterns}",
+    "left_closed": "{urls:URL} of {host} {urls:was|were} left, as pages like {urls:it|them} said nothing new: {patterns}",
     "left_open": "{urls:URL} of {host} {urls:was|were} left, {urls:it waits|they wait} for the next run: {patterns}",
     "left_lost": "{urls:more URL} of {host} {urls:was|were} not kept: too many wait already",
     "left_others": "{urls:URL} of other hosts {urls:was|were} left, too; stats.json names them under figures.left",

@@ -25,6 +25,7 @@ from larm.frontier.traps.host_traps import BEYOND, TOLD, HostTraps
 from larm.frontier.traps.limits import TrapRules, odd
 from larm.frontier.traps.records import PatternRecord, State
 from larm.frontier.traps.rounds import next_step, reopen, resume, undecided
+from larm.frontier.traps.session_filter import SessionFilter
 from larm.kit.threads.tally import Tally
 from larm.model.file_url import FILES
 from larm.model.left import HostLeft
@@ -57,10 +58,11 @@ class TrapDesk:
         *,
         starts: AbstractSet[str] = frozenset(),
         release: bool = False,
+        sessions: SessionFilter | None = None,
     ) -> None:
         """``log`` takes lines for the filter's log; ``count`` is that of the crawl. ``starts``: hosts of start URLs.
 
-        ``release``: all that earlier runs held back is asked for.
+        ``release``: all that earlier runs held back is asked for. ``sessions``: learns which parameters are such.
         """
         # constant after construction
         self._book = book
@@ -70,6 +72,7 @@ class TrapDesk:
         self._count = count
         self._starts = starts
         self._release = release
+        self._sessions = sessions
         self._rule_number = number_of(repr((rules.stale_pages, rules.stale_share))) if rules.repetition else 0
         # guarded by book.lock
         self._held: dict[str, int] = {}  # by host: addresses that are held back, where there are any, or too many were
@@ -168,6 +171,7 @@ class TrapDesk:
                     if traps.read % _AGAIN == 0 and not (traps.counted or host.dormant) and undecided(traps):
                         self._count_locked(traps)
                 self._growing_locked(host, traps)
+                self._know_sessions(key, traps)
                 self._book.changed_locked(host)
         self._say(said)
 
@@ -185,6 +189,8 @@ class TrapDesk:
         traps.parameters.claim(access, parts_of(access))
         if found is None or traps.lets_through(access, found[1]):
             return False
+        if message.link_type == REDIRECT and found[1].state is State.SAME:
+            return False  # a server that wants a session redirects to where there is one
         self._hold_locked(host, traps, *found, message)
         return True
 
@@ -205,6 +211,7 @@ class TrapDesk:
         changed = resume(traps, self._rules, self._rule_number, release=self._release)
         self._held_locked(host, traps)
         self._growing_locked(host, traps)
+        self._know_sessions(host.key, traps)
         if changed or traps.limits.start != start:  # what is changed stays in memory, and all hosts come here
             self._book.changed_locked(host)
 
@@ -215,7 +222,7 @@ class TrapDesk:
 
     def special_locked(self) -> list[str]:
         """See `larm.frontier.guard.Guard`."""
-        return sorted(self._held.keys() | self._growing)
+        return sorted(self._held.keys() | self._growing | (self._sessions.names.keys() if self._sessions else set()))
 
     def pull(self, starts: Sequence[URLMessage]) -> list[URLMessage]:
         """Those of the start URLs that are held back: they go on at once. Before any other thread runs."""
@@ -309,6 +316,10 @@ class TrapDesk:
             self._held[host.key] = held
         else:
             self._held.pop(host.key, None)
+
+    def _know_sessions(self, key: str, traps: HostTraps) -> None:
+        if traps.parameters.sessions and self._sessions is not None:
+            self._sessions.know(key, traps.parameters.sessions)
 
     def _growing_locked(self, host: Host, traps: HostTraps) -> None:
         if traps.limits.grows and traps.limits.start:

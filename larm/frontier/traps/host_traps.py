@@ -34,6 +34,8 @@ _TRIES, _NEWCOMERS = ENOUGH, 100
 of folders and sets of parameters. Views have none: they are many, and what they are like is known when their shape is."""
 WARM = 64
 """Pages of a host that an earlier run knew, of which nobody knows whether they are new: texts are not kept with it."""
+_BARREN, _COPIES = 20, 60
+"""Barren pages in a row close a pattern, times `_LARGER`: that is no chance, but a kind. So do copies, but that takes more."""
 _STRUCK = 64
 """Pages of late that have spoken against their patterns: the links of one may come in several batches."""
 _WARY = 64
@@ -106,7 +108,7 @@ class HostTraps(msgspec.Struct, array_like=True, eq=False):
         parts = parts_of(access)
         family = self.parameters.family(parts)
         if family is not None and not self.parameters.first(access, family):
-            repeated = self.parameters.idle(parts)
+            repeated = self.parameters.idle(parts) or self.parameters.sessions
             if repeated:
                 text = "*?" + "&".join(sorted(repeated))
                 key = number_of("parameter " + text)
@@ -147,7 +149,7 @@ class HostTraps(msgspec.Struct, array_like=True, eq=False):
         """Hold one back."""
         self.records[key] = record
         if record.breadth == PARAMETER and not record.closed:
-            record.state = State.CLOSED
+            record.state = State.SAME if self.is_of_session(record) else State.CLOSED
         if record.parked is None:
             record.parked = self.make_queue(key, None)
         record.put(message)
@@ -155,6 +157,10 @@ class HostTraps(msgspec.Struct, array_like=True, eq=False):
             record.native += 1
         elif record.state is State.CLOSED:
             self.round.brought += 1
+
+    def is_of_session(self, record: PatternRecord) -> bool:
+        """Whether all that its addresses have more than others are sessions, whatever their pages say."""
+        return record.breadth == PARAMETER and set(record.text.removeprefix("*?").split("&")) <= {*self.parameters.sessions}
 
     def lose(self, record: PatternRecord) -> None:
         """As `hold`, but nothing is left of it: too many are held back already."""
@@ -192,11 +198,15 @@ class HostTraps(msgspec.Struct, array_like=True, eq=False):
             self.round.fresh += not read.stale
             self.round.pages += 1
             self.round.named += read.named
+            self.round.useful += not (read.barren or read.copy)
         found = self.parameters.learn(read, parts, segments=bool(self.records))
-        lines = [f"parameter {name} does not change the page" for name in found]
+        sessions = self.parameters.sessions
+        lines = [f"parameter {each} {'is a session' if each in sessions else 'does not change the page'}" for each in found]
         if found:
             self.active = True
             self._sift()
+        if read.barren or read.copy or self.records:
+            lines += self._judge_barren(read)
         if self.warm < WARM:
             self.warm += 1
         elif not read.stale and self.records:  # good sites have no records
@@ -204,6 +214,25 @@ class HostTraps(msgspec.Struct, array_like=True, eq=False):
             if read.referrer.startswith(parts.origin + "/"):  # a list of articles has no text of its own, but leads to some
                 own += [each for each in self._told(read.referrer) if each.breadth <= 1 and each not in own]
             lines += self._judge_all(own, True, rules)
+        return lines
+
+    def _judge_barren(self, read: Novelty) -> list[str]:
+        """Close patterns of which page after page is of no use and leads nowhere: forms, histories, exports.
+
+        Where there are parameters, copies of other pages are of no use, either, as of a topic for each of its posts.
+        """
+        lines = []
+        for pattern in self._told(read.url.access)[:-1]:
+            useless = read.barren or (read.copy and "?" in pattern.text)
+            record = self._record(pattern) if useless else self.records.get(pattern.key)
+            if record is None or record.closed:
+                continue
+            record.barren = record.barren + 1 if useless else 0
+            if record.barren >= (_BARREN if read.barren else _COPIES) * _LARGER[pattern.breadth]:
+                record.state, record.unindexed, record.copies, self.active = State.CLOSED, True, not read.barren, True
+                said = "ask not to be indexed or are login forms" if read.barren else "are copies of others"
+                last = f"all of its last {record.barren} pages {said}, and led to nothing new"
+                lines.append(f"closed for now: {pattern.text} ({BREADTHS[pattern.breadth]}): {last}")
         return lines
 
     def _sift(self) -> None:

@@ -10,14 +10,14 @@ import msgspec
 from larm.config import TrapsSettings
 from larm.frontier.traps.records import PathRecord, entry
 from larm.model.message import URLMessage
-from larm.model.url_shape import Parts, number_of, repeats
+from larm.model.url_shape import Parts, nested, number_of, repeats
 
 
 class TrapRules(msgspec.Struct, frozen=True):
     """Limits that no real site needs (LARM-122), multiplied by the setting, and when a pattern is closed."""
 
     limits: bool = True
-    """False: none of the following eight limits holds."""
+    """False: none of the following nine limits holds."""
     pages: int = 1_000_000
     foreign_pages: int = 100_000
     """URLs of a host without start URL for each host that links to it: no blog has more."""
@@ -27,6 +27,8 @@ class TrapRules(msgspec.Struct, frozen=True):
     """Segments of a path: 21,830 real URLs had at most 12."""
     repeats: int = 3
     """Times that one segment is in a path: the same URLs had it at most twice."""
+    nested: int = 1
+    """Times that an address stands in itself: of ``/login?next=/join?next=/login?next=/a``, ``/login?next`` is there twice."""
     parameters: int = 40
     """Parameters of one URL: they had 18, but for a form of 56."""
     variants: int = 100_000
@@ -56,6 +58,7 @@ _NAMES = {
     "depth": "links from a start URL",
     "segments": "segments of a path",
     "repeats": "times the same segment",
+    "nested": "times an address within itself",
     "parameters": "parameters",
     "variants": "queries of one path",
     "parameter_sets": "sets of parameter names of one path",
@@ -142,6 +145,8 @@ def odd(message: URLMessage, parts: Parts, rules: TrapRules) -> str | None:
             return rules.beyond("segments")
         if repeats(parts.path) > rules.repeats:
             return rules.beyond("repeats")
+    if nested(access) > rules.nested:
+        return rules.beyond("nested")
     if access.count("&") + access.count(";") >= rules.parameters:
         return rules.beyond("parameters")
     return None

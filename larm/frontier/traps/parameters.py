@@ -6,6 +6,9 @@ quotations, so they need not be the same: they are of one page if they are neare
 are as a rule. What changes so little may be a day of the weather all the same: the first one of a family is asked for whatever
 is closed, but the others are held back for it only where the texts are the same, and a parameter is all that differs.
 
+A *session* is found by links alone: pages that are the same but for it have one list of links, in which each time all values
+are new ones (`larm.model.session_links`).
+
 Plain state of one host's traps.
 """
 
@@ -20,6 +23,7 @@ import msgspec
 from larm.frontier.traps.records import entry
 from larm.index.duplicates.likeness import distance
 from larm.model.novelty import Novelty
+from larm.model.session_links import SessionLinks
 from larm.model.url_shape import Parts, Pattern, chosen_pattern, form_of, generalised, number_of, numbered, without
 
 _FORMS, _PARAMETERS, _CLAIMS, _LATE = 1024, 64, 8192, 15
@@ -32,6 +36,10 @@ _SAME, _OTHER = 8, 10
 """Times that addresses which differ in a parameter were the same page; and how many of them for one time they were not."""
 _LONGEST = 6
 """Parameters and segments; of more combinations nothing can be learned."""
+_LISTS, _PROOFS = 64, 3
+"""Lists of links that are remembered, those that came last; and how often one has to come with new values."""
+_MOST_SESSIONS = 4
+"""Of a host: a server has one, or two."""
 
 
 class Count(NamedTuple):
@@ -55,6 +63,9 @@ class Count(NamedTuple):
         return self.same >= _SAME and (self.other + self.near) * _OTHER <= self.same
 
 
+_NEVER, _SESSION = Count(), Count(same=_SAME)
+
+
 class HostParameters(msgspec.Struct, array_like=True, eq=False):
     """The parameters of one host. Guarded by the lock of the `HostBook`."""
 
@@ -62,28 +73,36 @@ class HostParameters(msgspec.Struct, array_like=True, eq=False):
     """By name."""
     claims: dict[int, int] = {}
     """Families of which one was read, waits or is held back: a number for its address."""
+    sessions: list[str] = []
+    """Parameters that identify a visitor, and never a page."""
     # not saved
     _forms: dict[int, tuple[int, int]] = {}
     """Addresses that were read, without none, one or two of their parameters: the first one's number and simhash."""
     _texts: dict[str, set[int]] = {}
     """By name: the first texts of which the page was the same without it."""
+    _lists: dict[tuple[int, str], SessionLinks] = {}
+    """By the form of a page without a parameter, and its name: the links that had it."""
+    _proofs: dict[str, int] = {}
     _late: list[int] = []
     """Simhashes of the last pages; an empty deque takes 760 bytes, a fifth of a host's record."""
 
     def meaningless(self, parts: Parts) -> set[str]:
         """What, on this host, does not make a page another one."""
         if not self.counts:
-            return set()
-        return {name for name in (*numbered(parts), *parts.parameters) if self.counts.get(name, Count()).nothing}
+            return self.idle(parts)
+        return {name for name in (*numbered(parts), *parts.parameters) if self._count_of(name).nothing}
 
     def idle(self, parts: Parts) -> set[str]:
         """Parameters that do not change the text, either."""
-        return {name for name in parts.parameters if self.counts.get(name, Count()).idle}
+        return {name for name in parts.parameters if self._count_of(name).idle}
 
     def family(self, parts: Parts) -> int | None:
-        """The form that it has in common with its family; None: it has none."""
+        """The form that it has in common with its family; None: it has none.
+
+        Where there are sessions, an address without one is of the family of those with one.
+        """
         empty = self.meaningless(parts)
-        return form_of(without(parts, empty)) if empty else None
+        return form_of(without(parts, empty)) if empty or self.sessions else None
 
     def first(self, access: str, family: int) -> bool:
         """Whether no other one of its family was asked for."""
@@ -99,7 +118,7 @@ class HostParameters(msgspec.Struct, array_like=True, eq=False):
     @property
     def empty(self) -> list[str]:
         """All that mean nothing."""
-        return [name for name, count in self.counts.items() if count.nothing]
+        return [*self.sessions, *(name for name, count in self.counts.items() if count.nothing)]
 
     def mean_something(self, names: Iterable[str]) -> None:
         """It was a mistake."""
@@ -111,7 +130,7 @@ class HostParameters(msgspec.Struct, array_like=True, eq=False):
 
         ``segments``: of the path's, too.
         """
-        found: list[str] = []
+        found = [each.name for each in read.sessions if self._is_session(each, parts)]
         empty = self.meaningless(parts)
         names = sorted({*(numbered(parts) if segments else ()), *parts.parameters} - read.spoken - empty)
         if read.simhash and (self.counts or names) and len(names) <= _LONGEST:
@@ -134,6 +153,25 @@ class HostParameters(msgspec.Struct, array_like=True, eq=False):
             self._late = [*self._late[1 - _LATE :], read.simhash]
         self.claim(read.url.access, parts)
         return found
+
+    def _count_of(self, name: str) -> Count:
+        return _SESSION if name in self.sessions else self.counts.get(name, _NEVER)
+
+    def _is_session(self, links: SessionLinks, parts: Parts) -> bool:
+        """Return True if it has just turned out to be one."""
+        if links.name in self.sessions or len(self.sessions) >= _MOST_SESSIONS:
+            return False
+        key = form_of(without(parts, {links.name, *self.idle(parts)})), links.name
+        other = entry(self._lists, key, lambda: links, _LISTS)
+        if other is links:
+            return False
+        self._lists[key] = links
+        self._proofs[links.name] = self._proofs.get(links.name, 0) + 1 if links.is_fresh_beside(other) else 0
+        if self._proofs[links.name] < _PROOFS:
+            return False
+        self.sessions = [*self.sessions, links.name]
+        self.counts.pop(links.name, None)
+        return True
 
     def _says_as_much(self, text: int, some: Iterable[str]) -> bool:
         """Whether the text tells more of these than those before did, or enough did."""

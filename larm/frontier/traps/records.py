@@ -30,13 +30,17 @@ class State(IntEnum):
     """They say what others of the host say that have other parameters; they stay where they are."""
     LIMIT = 4
     """No pattern, but one of the limits of ``filters.traps`` that they are beyond."""
+    NOINDEX = 5
+    """Pages like them ask not to be indexed or are login forms, and lead to nothing new; they stay where they are."""
 
 
 _WHY = {
     State.OPEN: "does not change the text",
-    State.CLOSED: "went on without anything new; whether it is a trap is not decided yet: what it holds back is asked for when"
-    " its host has nothing else to do, or by a later run",
+    State.CLOSED: "went on without anything new: what it holds back is requested when its host has nothing else to do, or by a"
+    " later run",
     State.TRAP: "is a trap: it went on and on without anything new ('larm crawl --parked' fetches what it holds back)",
+    State.NOINDEX: "has pages that ask not to be indexed or are login forms, and lead to nothing new ('larm crawl --parked'"
+    " fetches what it holds back)",
     State.SAME: "does not change the text ('larm crawl --parked' fetches what it holds back)",
 }
 
@@ -73,6 +77,8 @@ class Round(msgspec.Struct, array_like=True, gc=False):
     named: int = 0
     """Pages of all parts so far that have a title of their own; and all that came of them."""
     pages: int = 0
+    useful: int = 0
+    """Pages of the last part that are neither barren nor copies."""
 
     def __post_init__(self) -> None:
         if self.left < 0:
@@ -80,7 +86,7 @@ class Round(msgspec.Struct, array_like=True, gc=False):
 
     def ask(self, number: int) -> None:
         """A part of so many addresses goes on."""
-        self.asked, self.read, self.fresh, self.brought, self.bred = number, 0, 0, 0, 0
+        self.asked, self.read, self.fresh, self.brought, self.bred, self.useful = number, 0, 0, 0, 0, 0
 
 
 class PatternRecord(msgspec.Struct, array_like=True, eq=False):
@@ -109,6 +115,11 @@ class PatternRecord(msgspec.Struct, array_like=True, eq=False):
     """What each page of the last round that failed has brought."""
     tried: int = 0
     """Addresses let through although a broader pattern is closed, because little was known of this one."""
+    barren: int = 0
+    """Pages in a row that nobody can search, and that led to nothing new (`Novelty.barren`)."""
+    unindexed: bool = False
+    """It was closed for these; ``copies``: for such of which the most were copies of other pages."""
+    copies: bool = False
     # not saved
     parked: Any = None
     """Addresses that it holds back, a `CachingQueue` of messages; None: it never did."""
@@ -124,6 +135,7 @@ class PatternRecord(msgspec.Struct, array_like=True, eq=False):
     def open(self) -> None:
         """Begin anew: it is like all others."""
         self.state, self.judged, self.news, self.failures = State.OPEN, 0, b"", 0
+        self.barren, self.unindexed, self.copies = 0, False, False
 
     @property
     def closed(self) -> bool:

@@ -21,6 +21,8 @@ asked for in the order in which they were found, `_PART` at a time, and what the
   it is a trap, unless they have cost little, or the host has had less than `_DUE`; or `_SURE_OF_NAMES`, where it grows and
   nearly all have a title of their own.
 - Where nothing is left, the pattern opens.
+- A pattern that was closed as its pages are barren (`larm.model.novelty`) has one part; it opens if one of its pages is not so,
+  and else all that is left of it stays.
 """
 
 from typing import NamedTuple
@@ -111,6 +113,9 @@ def _go_on(traps: HostTraps, record: PatternRecord, round_: Round, lines: list[s
     if record.breadth == PARAMETER:
         _decide_parameter(traps, record, round_, lines)
         return
+    if record.unindexed:
+        _decide_unindexed(traps, record, round_, lines)
+        return
     round_.total += round_.brought
     round_.news += round_.fresh
     round_.dull = 0 if round_.fresh else round_.dull + 1
@@ -170,9 +175,23 @@ def _decide_parameter(traps: HostTraps, record: PatternRecord, round_: Round, li
         record.state = State.SAME
 
 
+def _decide_unindexed(traps: HostTraps, record: PatternRecord, round_: Round, lines: list[str]) -> None:
+    """Of a kind of barren pages, not one of a part may be another."""
+    _stop(traps)
+    if round_.useful:
+        lines.append(f"open again: {record.text}: {round_.useful} of {round_.read} pages may be indexed, or led on")
+        record.open()
+        record.leaving = record.held
+    else:
+        lines.append(f"left: {record.text}: {round_.read} further pages are of no use, {record.held} URLs wait")
+        record.state = State.SAME if record.copies else State.NOINDEX
+
+
 def _ask_for_part(traps: HostTraps, record: PatternRecord, round_: Round, *, free: bool) -> None:
     """The next of all that it held back at first."""
-    part = min(round_.left, _GLANCE if traps.trapped and not round_.asked else _PART)
+    part = min(
+        round_.left, _GLANCE if (record.unindexed and not record.copies) or (traps.trapped and not round_.asked) else _PART
+    )
     if not free and traps.rounds + part > _affordable(traps):
         _stop(traps)
         record.postponed = 2 * traps.read
@@ -259,7 +278,7 @@ def resume(traps: HostTraps, rules: TrapRules, rule: int, *, release: bool) -> b
         if record.closed and record.state is not State.LIMIT:
             if release or not rule:
                 record.open()
-            elif traps.rule != rule:
+            elif traps.rule != rule and not traps.is_of_session(record):
                 record.state, record.failures = State.CLOSED, 0
     if release:
         traps.current, traps.round, traps.failed, traps.searched = 0, None, 0, 0

@@ -19,7 +19,8 @@ def decode_traps(row: bytes) -> HostTraps:
     if not row:
         return HostTraps()
     traps = _decode(row)
-    traps.parameters = HostParameters(traps.parameters.counts, traps.parameters.claims)  # another crawl may send more
+    known = traps.parameters
+    traps.parameters = HostParameters(known.counts, known.claims, known.sessions)  # another crawl may send more
     for record in traps.records.values():
         record.parked, record.postponed = None, 0
     return HostTraps(*msgspec.structs.astuple(traps)[:_SAVED])
@@ -30,7 +31,7 @@ def row_of(traps: HostTraps) -> bytes:
     if not (traps.limits.urls or traps.read or traps.records):
         return b""
     records = {key: record.saved() for key, record in traps.records.items()}
-    parameters = traps.parameters.counts, traps.parameters.claims
+    parameters = traps.parameters.counts, traps.parameters.claims, traps.parameters.sessions
     return _encode((records, parameters, *msgspec.structs.astuple(traps)[2:_SAVED]))
 
 
@@ -61,7 +62,9 @@ def traps_of(row: bytes, make_queue: MakeQueue, run: int = 0) -> HostTraps:
     for key, record in traps.records.items():
         if record.queue is not None:
             record.parked, record.queue = make_queue(key, record.queue.state()), None
-    traps.active = any(record.closed for record in traps.records.values()) or bool(traps.parameters.counts)
+    traps.active = any(record.closed for record in traps.records.values()) or bool(
+        traps.parameters.counts or traps.parameters.sessions
+    )
     if row and traps.run != run:
         traps.warm = 0 if traps.read else WARM
     traps.run = run

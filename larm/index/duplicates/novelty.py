@@ -28,6 +28,8 @@ _FEW = 2
 be combined."""
 _LINE_END = 8 * "\x80" + " "
 """Of short texts: so long that no piece goes on behind it. In lists, known titles in another order are nothing new."""
+_CLOUD = 5
+"""Words of a line that may be a cloud of links; of these, all but one of so many have to be words of links."""
 _QUERY = re.compile(r"(?<!\S)[^\s?]*\?[^\s=]*=\S*")
 """An address with parameters, as some pages show them instead of words: what stands in them is nothing that a page says."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
@@ -62,13 +64,17 @@ class NoveltyJudge:
         with self._lock:
             if self._memory is None:
                 self._memory = new_memory()
-            lines = fingerprints([_in_lines(texts[n]) for n in short], self._memory)
-            others = fingerprints([_in_lines(each) for each in other_texts], self._memory, links=True)
+            anchors = [frozenset(documents[n].links.anchors.split()) for n in short]
+            lines = fingerprints([_in_lines(texts[n], own) for n, own in zip(short, anchors, strict=True)], self._memory)
+            others = fingerprints(
+                [_in_lines(each, own) for each, own in zip(other_texts, anchors, strict=True)], self._memory, links=True
+            )
             prints = fingerprints(texts, self._memory)
+            copies = [self._is_copy(*each) for each in zip(visits, documents, prints, strict=True)]
             titled, named = zip(*map(self._new_title, visits, documents), strict=True) if visits else ((), ())
         parts = {n: (one, other) for n, one, other in zip(short, lines, others, strict=True)}
         return [
-            (prints[n], _novelty(visit, parts.get(n, (prints[n],)), titled=titled[n], named=named[n]))
+            (prints[n], _novelty(visit, parts.get(n, (prints[n],)), titled=titled[n], named=named[n], copy=copies[n]))
             for n, visit in enumerate(visits)
         ]
 
@@ -81,6 +87,11 @@ class NoveltyJudge:
         words = [word for word in _ANY_WORD.findall(title) if word not in address]
         return any(new), bool(words) and self._is_new("\n" + "\n".join(words))
 
+    def _is_copy(self, visit: Visit, document: Document, text: Fingerprint) -> bool:
+        if not text.features or visit.url is None:
+            return False
+        return not self._is_new(f"\n{visit.url.host}\n{document.title}\n{text.features}\n{text.sketch.decode('latin-1')}")
+
     def _is_new(self, text: str) -> bool:
         number = xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass"))
         place = number & (_SLOTS - 1)
@@ -89,17 +100,24 @@ class NoveltyJudge:
         return new
 
 
-def _in_lines(text: str) -> str:
-    return text.replace("\n", _LINE_END)
+def _in_lines(text: str, anchors: frozenset[str]) -> str:
+    """Of a line whose words are nearly all those of links, such as a cloud of tags, the order says nothing."""
+    return _LINE_END.join([_in_words(line, anchors) for line in text.split("\n")])
 
 
-def _novelty(visit: Visit, parts: Sequence[Fingerprint], *, titled: bool, named: bool) -> Novelty:
+def _in_words(line: str, anchors: frozenset[str]) -> str:
+    words = line.split()
+    linked = sum(each in anchors for each in words) if len(words) >= _CLOUD else 0
+    return _LINE_END.join(words) if linked * _CLOUD >= len(words) * (_CLOUD - 1) else line
+
+
+def _novelty(visit: Visit, parts: Sequence[Fingerprint], *, titled: bool, named: bool, copy: bool) -> Novelty:
     """``parts``: of its text, the first of which has one counts for what the page is like."""
     looked, new = (sum(each.news[place] for each in parts) for place in (0, 1))
     html = visit.document is not None and visit.document.mime in ("text/html", "application/xhtml+xml")
     stale = not titled and ((new < min(_FEW, looked) or new * _LITTLE < looked) if looked else html)
     simhash = next((each.simhash for each in parts if each.features), 0)
-    return Novelty(visit.url or Url("", "", "", 0), visit.referrer, stale, simhash, _spoken(visit), named)
+    return Novelty(visit.url or Url("", "", "", 0), visit.referrer, stale, simhash, _spoken(visit), named, copy=copy)
 
 
 def _spoken(visit: Visit) -> frozenset[str]:

@@ -8,11 +8,13 @@ import threading
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from larm.index.duplicates.fingerprints import fingerprints, new_memory
 from larm.index.duplicates.novelty import NoveltyJudge, own_text
 from larm.kit.threads.workers import Workers
 from larm.model.document import Document, Visit
+from larm.model.links import Link, Links
 from larm.testing.fakes import url
 
 
@@ -195,3 +197,25 @@ def test_what_is_called_in_its_first_heading_has_a_title_of_its_own() -> None:
     heads = [("Ann Lee", "Sources"), ("Ben Lee", "Sources"), ("Ann Lee", "Children"), ()]
     visits = [page(str(n), "Text.", "Our family", headings=each) for n, each in enumerate(heads)]
     assert [novelty.named for _, novelty in NoveltyJudge().judge(visits)] == [True, True, False, True]
+
+
+def test_a_cloud_of_links_in_another_order_is_nothing_new() -> None:
+    tags = prose(1, 60).split()
+    links = Links.of(Link(url(f"http://a.test/tags/{tag}"), 0, tag) for tag in tags[4:])
+    clouds = [" ".join(random.Random(seed).sample(tags, len(tags))) for seed in range(4)]
+    plain = [page(f"{number}", f"Tagged\n{text}") for number, text in enumerate(clouds)]
+    linked = [replace(each, document=replace(each.document, links=links)) for each in plain]
+    assert stale(*plain) == [False] * 4
+    assert stale(*linked) == [False, True, True, True]
+
+
+def test_a_copy_has_the_title_and_the_text_of_a_page_of_its_host() -> None:
+    visits = [
+        page("a", prose(1), "One"),
+        page("a?p=7", prose(1), "One"),
+        page("b", prose(1), "Two"),
+        page("c", prose(2), "One"),
+    ]
+    visits += [page("e", "", "One"), page("f", "", "One")]
+    copies = [novelty.copy for _, novelty in NoveltyJudge().judge(visits)]
+    assert copies == [False, True, False, False, False, False]

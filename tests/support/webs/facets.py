@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from tests.support.webs.articles import Articles
 from tests.support.webs.named import NOTHING, Answer, NamedWeb, Page
-from tests.support.webs.words import hashed, words
+from tests.support.webs.words import chance, hashed, words
 
 _FACETS = {each: words(9, "facet", each) for each in ("brand", "color", "material", "price", "rating", "size")}
 _SHOWN = 20
@@ -30,6 +30,28 @@ def facets_path(articles: int = 150) -> NamedWeb:
         lambda chosen: "/shop/" + "".join(f"{name}-{value}/" for name, value in chosen.items()),
         _read_path,
     )
+
+
+def tag_cloud(articles: int = 150) -> NamedWeb:
+    """Tags that combine in any order; each page shows all of them, in an order that is never the same."""
+    mixed = Articles("tag-cloud.localhost", articles)
+    tags = words(40, "tags")
+
+    def answers(_: str, target: str) -> Answer:
+        if target == "/":
+            return Page("Tags", "All that we have.", ["/tags/", *mixed.home])
+        if not target.startswith("/tags/"):
+            return mixed.page(target) or NOTHING
+        chosen = [each for each in target[6:].split("+") if each]
+        if not set(chosen) <= set(tags):
+            return NOTHING
+        draw = chance("cloud", target)
+        cloud = draw.sample(sorted(set(tags)), len(set(tags)))
+        more = ["/tags/" + "+".join([*chosen, each]) for each in cloud if each not in chosen]
+        links = [*zip(more, [each for each in cloud if each not in chosen], strict=True), *mixed.shown(target, len(chosen) + 1)]
+        return Page(f"Tagged {' '.join(chosen)}", " ".join(draw.sample(cloud, len(cloud))), links)
+
+    return mixed.web(answers, within=articles * 12 + 900)
 
 
 def _facets(name: str, count: int, written: Callable[[Chosen], str], read: Callable[[str], Chosen | None]) -> NamedWeb:

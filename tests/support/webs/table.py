@@ -8,7 +8,7 @@ from tests.support.webs.catalogues import genealogy, own_words, parts, phone_dir
 from tests.support.webs.chinese import chinese_site
 from tests.support.webs.conversations import blog, forum, mailing_list
 from tests.support.webs.echoes import logins, print_views, redirects
-from tests.support.webs.facets import facets_path, facets_query
+from tests.support.webs.facets import facets_path, facets_query, tag_cloud
 from tests.support.webs.language_reference import language_reference
 from tests.support.webs.library_reference import library_reference
 from tests.support.webs.lists import pagination, sort_orders
@@ -52,6 +52,7 @@ TRAPS: dict[str, Callable[..., NamedWeb]] = {
     "rotating": partial(session_query, rotating=True),
     "facets-query": facets_query,
     "facets-path": facets_path,
+    "tag-cloud": tag_cloud,
     "pagination": pagination,
     "sort-orders": sort_orders,
     "print-views": print_views,
