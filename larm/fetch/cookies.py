@@ -6,6 +6,11 @@ import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
 
+_LINE = 6_000
+"""Characters of the cookies that a request sends before no more of them are kept: servers refuse lines of 8 KB."""
+_MOST = 1_000
+"""Cookies of a jar."""
+
 
 class CookieJar:
     """In memory: what answers have set is gone with the run."""
@@ -30,14 +35,25 @@ class CookieJar:
         return f"Cookie: {value}".encode() if value else b""
 
     def take(self, url: str, lines: Sequence[bytes]) -> None:
-        """What an answer from this address sets; ``lines``: of its header."""
+        """What an answer from this address sets, as far as there is room; ``lines``: of its header.
+
+        Some servers set a cookie for each page. Those that came first are kept: a session is among them.
+        """
+        fields = [
+            (name.strip().lower(), value.strip())
+            for name, _, value in (line.decode("latin-1").partition(":") for line in lines)
+        ]
+        if not (told := [value for name, value in fields if name == "set-cookie"]):
+            return
+        sent = self.header(url).decode("latin-1").removeprefix("Cookie: ")
+        known, size = {each.partition("=")[0].strip() for each in sent.split(";")}, len(sent)
         message = email.message.Message()
-        for line in lines:
-            name, _, value = line.decode("latin-1").partition(":")
-            if name.strip().lower() == "set-cookie":
-                message["Set-Cookie"] = value.strip()
-        if message:
-            self._jar.extract_cookies(_Answer(message), urllib.request.Request(url))  # type: ignore[arg-type]  # noqa: S310
+        for value in told:
+            pair = value.partition(";")[0]
+            if pair.partition("=")[0].strip() in known or (size + len(pair) <= _LINE and len(self._jar) < _MOST):
+                size += len(pair)
+                message["Set-Cookie"] = value
+        self._jar.extract_cookies(_Answer(message), urllib.request.Request(url))  # type: ignore[arg-type]  # noqa: S310
 
 
 class _Answer:
