@@ -157,8 +157,9 @@ class Unloader:
         if self._judge is None:
             return []
         sessions = {n: found for n, each in enumerate(landed) if each.page and (found := _sessions(each))}
-        for n in sessions:
-            landed[n] = self._with_cookies(landed[n])
+        for n, found in sessions.items():
+            if any(each.names_visitor for each in found):
+                landed[n] = self._with_cookies(landed[n])
         pages = [n for n, each in enumerate(landed) if each.page]
         if not pages:
             return []

@@ -28,6 +28,8 @@ class SessionLinks(NamedTuple):
     """The links that have it, as if they had not: numbers, the smallest ones, in order."""
     values: frozenset[int]
     """What it is in these links."""
+    names_visitor: bool
+    """At least three quarters of the links have one value, or each its own that is no number: no list of last changes has."""
 
     def is_fresh_beside(self, other: "SessionLinks") -> bool:
         """Return True if the two have the same list of links, by half, and no value in common."""
@@ -54,11 +56,13 @@ def session_links(url: Url, accesses: str) -> tuple[SessionLinks, ...]:
     for raw in likely:
         for name in {raw, ";" + raw}:
             carrying = [parts for parts in linked if name in parts.parameters]
-            values = {parts.parameters[name] for parts in carrying}
+            values = Counter([parts.parameters[name] for parts in carrying])
             if not values or own.parameters.get(name) in values or len(carrying) * 2 < len(linked):
                 continue
             links = sorted({form_of(without(parts, {name})) for parts in carrying})
             if len(links) >= _LEAST and len(links) * 3 >= len(carrying):
                 numbers = sorted(map(number_of, values))[:_REMEMBERED]
-                found.append(SessionLinks(name, tuple(links[:_REMEMBERED]), frozenset(numbers)))
+                each_its_own = len(values) == len(carrying) and not any(map(str.isdecimal, values))
+                visitor = each_its_own or max(values.values()) * 4 >= len(carrying) * 3
+                found.append(SessionLinks(name, tuple(links[:_REMEMBERED]), frozenset(numbers), visitor))
     return tuple(found)

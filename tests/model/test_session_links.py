@@ -29,6 +29,20 @@ def test_each_link_may_have_its_own() -> None:
 
 
 @pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ((A, A, A, B), True),  # a reader has written a link with the session of another
+        ((A, B, C), True),
+        (("1795898110", "1795898110", "1795898111", "1795898112"), False),  # last changes of pages
+        (("1795898110", "1795898111", "1795898112"), False),
+    ],
+)
+def test_session_names_a_visitor_and_last_changes_do_not(values: tuple[str, ...], expected: bool) -> None:
+    (one,) = found("/feed", *(f"/{n}?v={value}" for n, value in enumerate(values)))
+    assert one.names_visitor is expected
+
+
+@pytest.mark.parametrize(
     ("page", "targets"),
     [
         ("/", (f"/article?id={A}", f"/article?id={B}", f"/article?id={C}")),  # articles
