@@ -25,6 +25,7 @@ from larm.model import hollow
 from larm.model.document import Document
 from larm.model.lease import Lease
 from larm.model.lost import Lost
+from larm.model.message import URLMessage
 from larm.model.novelty import Novelty
 from larm.model.outcome import Fetched, Outcome
 from larm.model.restriction import CREDENTIALS
@@ -172,8 +173,21 @@ class Unloader:
                 messages = [msgspec.structs.replace(message, stale=True) for message in messages]
             known = msgspec.structs.replace(visit, fingerprint=fingerprint)
             landed[n] = landed[n]._replace(visit=known, messages=messages)
-            novelties.append(_with_links(landed[n], novelty, sessions.get(n, ())))
+            novelties.append(self._with_links(landed[n], novelty, sessions.get(n, ())))
         return novelties
+
+    def _with_links(self, landed: Landed, novelty: Novelty, sessions: tuple[SessionLinks, ...]) -> Novelty:
+        """With what the links of the page say: whether it leads to anything new, and what may be sessions."""
+        document = landed.visit.document if landed.visit is not None else None
+        useless = document is not None and (LOGIN_FORM in landed.counts or not (document.index or document.cuts))
+        if document is None or not (useless or novelty.copy or sessions):
+            return novelty
+        alone = document.mime in _READ and not self._leads_on(landed.messages)
+        return msgspec.structs.replace(novelty, barren=useless and alone, copy=novelty.copy and alone, sessions=sessions)
+
+    def _leads_on(self, messages: Sequence[URLMessage]) -> bool:
+        targets = [message.url.fingerprint for message in self._frontier.traps.without_sessions(messages)]
+        return bool(targets) and not self._frontier.seen.recall(targets).issuperset(targets)
 
     def _with_cookies(self, landed: Landed) -> Landed:
         """Request a page with a session in its links again, if the response sets a cookie: as a browser that keeps it."""
@@ -233,13 +247,3 @@ def _sessions(landed: Landed) -> tuple[SessionLinks, ...]:
     if visit is None or visit.document is None or visit.url is None:
         return ()
     return session_links(visit.url, visit.document.links.accesses)
-
-
-def _with_links(landed: Landed, novelty: Novelty, sessions: tuple[SessionLinks, ...]) -> Novelty:
-    """With what the links of the page say: whether it leads to anything new, and what may be sessions."""
-    document = landed.visit.document if landed.visit is not None else None
-    useless = document is not None and (LOGIN_FORM in landed.counts or not (document.index or document.cuts))
-    if document is None or not (useless or novelty.copy or sessions):
-        return novelty
-    alone = not landed.messages and document.mime in _READ
-    return msgspec.structs.replace(novelty, barren=useless and alone, copy=novelty.copy and alone, sessions=sessions)

@@ -16,7 +16,7 @@ READERS: Mapping[OpenTo, tuple[str, ...]] = {"anybody": ("yes",), "network": ("y
 _CLOSED = frozenset({"private", "no-store"})
 _SENTENCES = {
     PRIVATE_ADDRESS: "it came from a private address or through a proxy",
-    CREDENTIALS: "a password, cookie, certificate or header of yours was sent for it",
+    CREDENTIALS: "a password, cookie, certificate or header was sent for it",
     MARKED: "its server calls it private or no-store",
     UNKNOWN: "larm has not noted how it came",
 }

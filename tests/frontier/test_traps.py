@@ -503,7 +503,7 @@ def test_a_restart_knows_what_is_closed(rig: Rig) -> None:
         ("/img/a/img/b/img/c/img/", "filters.traps.limits: 3 times the same segment"),
         ("/2019/12/12/12/12/12/x", None),
         ("/login?next=/join?next=/a", None),
-        ("/login?next=/join?next=/login?next=/a", "filters.traps.limits: 1 times an address within itself"),
+        ("/login?next=/join?next=/login?next=/a", "filters.traps.limits: 1 x an address within itself"),
         ("/x?" + "&".join(f"n{number}=1" for number in range(40)), None),
         ("/x?" + "&".join(f"n{number}=1" for number in range(41)), "filters.traps.limits: 40 parameters"),
     ],

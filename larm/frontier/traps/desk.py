@@ -175,6 +175,10 @@ class TrapDesk:
                 self._book.changed_locked(host)
         self._say(said)
 
+    def without_sessions(self, messages: Sequence[URLMessage]) -> Sequence[URLMessage]:
+        """The same messages as `SessionFilter` lets them pass."""
+        return self._sessions.sift(messages, lambda *_: None) if self._sessions is not None else messages
+
     def looks_locked(self, host: Host) -> bool:
         """See `larm.frontier.guard.Guard`."""
         return host.traps is not None and host.traps.active and not host.robots_tasks

@@ -58,7 +58,7 @@ _NAMES = {
     "depth": "links from a start URL",
     "segments": "segments of a path",
     "repeats": "times the same segment",
-    "nested": "times an address within itself",
+    "nested": "x an address within itself",
     "parameters": "parameters",
     "variants": "queries of one path",
     "parameter_sets": "sets of parameter names of one path",
