@@ -266,14 +266,14 @@ def test_a_kind_of_pages_that_are_of_no_use_is_closed(traps: HostTraps, store: B
         assert useless(traps, f"/edit?page={number}", barren=barren, copy=not barren) == []
     assert closed(traps_of(row_of(traps), maker(store))) == []
     (line,) = useless(traps, f"/edit?page={pages}", barren=barren, copy=not barren)
-    assert line.startswith("closed for now: /edit?page (one shape): all of its last")
+    assert line.startswith("closed for now: /edit?page (one shape): nearly all of its last")
     assert closed(traps_of(row_of(traps), maker(store))) == ["/edit?page"]
     assert traps.records[traps.holder(url(f"{HOST}/edit?page=999").access)[0]].copies is not barren
 
 
 def test_a_page_of_use_keeps_its_kind_open(traps: HostTraps) -> None:
     for number in range(100):
-        assert useless(traps, f"/edit?page={number}", barren=number % 15 > 0) == []
+        assert useless(traps, f"/edit?page={number}", barren=number % 10 > 0) == []
 
 
 def test_copies_below_a_folder_close_nothing(traps: HostTraps) -> None:

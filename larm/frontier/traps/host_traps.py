@@ -34,8 +34,9 @@ _TRIES, _NEWCOMERS = ENOUGH, 100
 of folders and sets of parameters. Views have none: they are many, and what they are like is known when their shape is."""
 WARM = 64
 """Pages of a host that an earlier run knew, of which nobody knows whether they are new: texts are not kept with it."""
-_BARREN, _COPIES = 20, 60
-"""Barren pages in a row close a pattern, times `_LARGER`: that is no chance, but a kind. So do copies, but that takes more."""
+_BARREN, _COPIES, _OUTWEIGHS = 20, 60, 10
+"""Barren pages close a pattern, times `_LARGER`: that is no chance, but a kind. So do copies, but that takes more.
+A page of use outweighs ten of them."""
 _STRUCK = 64
 """Pages of late that have spoken against their patterns: the links of one may come in several batches."""
 _WARY = 64
@@ -227,11 +228,11 @@ class HostTraps(msgspec.Struct, array_like=True, eq=False):
             record = self._record(pattern) if useless else self.records.get(pattern.key)
             if record is None or record.closed:
                 continue
-            record.barren = record.barren + 1 if useless else 0
+            record.barren = record.barren + 1 if useless else max(0, record.barren - _OUTWEIGHS)
             if record.barren >= (_BARREN if read.barren else _COPIES) * _LARGER[pattern.breadth]:
                 record.state, record.unindexed, record.copies, self.active = State.CLOSED, True, not read.barren, True
                 said = "ask not to be indexed or are login forms" if read.barren else "are copies of others"
-                last = f"all of its last {record.barren} pages {said}, and led to nothing new"
+                last = f"nearly all of its last {record.barren} pages {said}, and led to nothing new"
                 lines.append(f"closed for now: {pattern.text} ({BREADTHS[pattern.breadth]}): {last}")
         return lines
 

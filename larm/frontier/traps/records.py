@@ -116,7 +116,7 @@ class PatternRecord(msgspec.Struct, array_like=True, eq=False):
     tried: int = 0
     """Addresses let through although a broader pattern is closed, because little was known of this one."""
     barren: int = 0
-    """Pages in a row that nobody can search, and that led to nothing new (`Novelty.barren`)."""
+    """Pages that nobody can search, and that led to nothing new (`Novelty.barren`), less those that outweigh them."""
     unindexed: bool = False
     """It was closed for these; ``copies``: for such of which the most were copies of other pages."""
     copies: bool = False

@@ -64,7 +64,7 @@ class NoveltyJudge:
         with self._lock:
             if self._memory is None:
                 self._memory = new_memory()
-            anchors = [frozenset(documents[n].links.anchors.split()) for n in short]
+            anchors = [documents[n].links.anchors for n in short]
             lines = fingerprints([_in_lines(texts[n], own) for n, own in zip(short, anchors, strict=True)], self._memory)
             others = fingerprints(
                 [_in_lines(each, own) for each, own in zip(other_texts, anchors, strict=True)], self._memory, links=True
@@ -100,14 +100,18 @@ class NoveltyJudge:
         return new
 
 
-def _in_lines(text: str, anchors: frozenset[str]) -> str:
+def _in_lines(text: str, anchors: str) -> str:
     """Of a line whose words are nearly all those of links, such as a cloud of tags, the order says nothing."""
-    return _LINE_END.join([_in_words(line, anchors) for line in text.split("\n")])
+    lines = [_in_words(line, anchors) if line.count(" ") >= _CLOUD else line for line in text.split("\n")]
+    return _LINE_END.join(lines)
 
 
-def _in_words(line: str, anchors: frozenset[str]) -> str:
+def _in_words(line: str, anchors: str) -> str:
     words = line.split()
-    linked = sum(each in anchors for each in words) if len(words) >= _CLOUD else 0
+    if not words or words[-1] not in anchors:  # as in most sentences
+        return line
+    own = frozenset(anchors.split())
+    linked = sum(each in own for each in words) if len(words) >= _CLOUD else 0
     return _LINE_END.join(words) if linked * _CLOUD >= len(words) * (_CLOUD - 1) else line
 
 
