@@ -55,6 +55,7 @@ from larm.model.forgotten import ForgottenPages
 from larm.model.message import FRAME, ORDINARY, REDIRECT, SITEMAP
 from larm.model.restriction import reasons
 from larm.model.url import BadUrl, Url, URLNormalizer
+from larm.model.url_shape import without_parameters
 from larm.ops.explain import end_of, explain, robots_troubles, waits_of
 from larm.ops.forgetting import undoing
 from larm.ops.verdict import Facts, verdict
@@ -110,6 +111,10 @@ def explain_url(settings: Config, directory: Path, text: str) -> Explained:
         }
         refusals = refusals_of(url, filters(settings, chain))
         page = page_row(directory / QUEUES / PAGES, url.fingerprint)
+        bare = url.access if page else without_parameters(url.access, traps.sessions_of(url.host))
+        if bare != url.access:
+            note, rows = explain_url(settings, directory, bare)
+            return Explained(note, [("session", f"a session of a visitor apart, {url.access} is {bare}"), *rows])
         kin = kin_of(directory / QUEUES / ALIASES, url.fingerprint)
         links = _linked(directory, url)
         linked, moved = ("", "") if page else _noted(directory, url)

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from larm.engine.unloading import COOKIES
+from larm.ops.afterwards import explain_url
 from larm.testing.replies import Reply, html, moved
 from larm.testing.request_log import Request
 from larm.testing.web import SyntheticWeb
-from tests.stories.crawls import Run, run_crawl
+from tests.stories.crawls import Run, config_of, run_crawl
 from tests.support.webs.boards import Board, Cookies
 
 QUICK: dict[str, object] = {"frontier.per_host": 4, "monitor.tick": "100ms", "storage.chain": ["log"], "crawl.max_pages": 3_000}
@@ -58,6 +59,15 @@ def test_a_session_is_known_to_later_runs(tmp_path: Path, web: SyntheticWeb) -> 
     )
     run_crawl(tmp_path, [web.url(HOST), web.url(HOST, "/new")], QUICK)
     assert len(web.requests) - requests <= 3
+
+
+def test_why_answers_for_an_address_with_a_session(tmp_path: Path, web: SyntheticWeb) -> None:
+    board = Board(web, TOPICS, "none")
+    crawled(web, board, tmp_path)
+    asked = web.url(HOST, f"{max(board.real)}&sid={7:032x}")
+    note, rows = explain_url(config_of(web.url(HOST)), tmp_path, asked)
+    assert note.key == "why_fetched"
+    assert asked in dict(rows)["session"]
 
 
 def test_cookies_are_not_kept_where_that_is_forbidden(tmp_path: Path, web: SyntheticWeb) -> None:

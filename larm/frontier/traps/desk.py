@@ -175,6 +175,12 @@ class TrapDesk:
                 self._book.changed_locked(host)
         self._say(said)
 
+    def sessions_of(self, key: str) -> Sequence[str]:
+        """Return the parameters that are sessions of this host."""
+        with self._book.lock:
+            host = self._book.find_locked(key)
+            return host.traps.parameters.sessions if host is not None and host.traps is not None else ()
+
     def without_sessions(self, messages: Sequence[URLMessage]) -> Sequence[URLMessage]:
         """The same messages as `SessionFilter` lets them pass."""
         return self._sessions.sift(messages, lambda *_: None) if self._sessions is not None else messages
