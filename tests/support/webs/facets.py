@@ -51,7 +51,7 @@ def tag_cloud(articles: int = 150) -> NamedWeb:
         links = [*zip(more, [each for each in cloud if each not in chosen], strict=True), *mixed.shown(target, len(chosen) + 1)]
         return Page(f"Tagged {' '.join(chosen)}", " ".join(draw.sample(cloud, len(cloud))), links)
 
-    return mixed.web(answers, within=articles * 12 + 900)
+    return mixed.web(answers, within=articles * 12 + 1_700)
 
 
 def _facets(name: str, count: int, written: Callable[[Chosen], str], read: Callable[[str], Chosen | None]) -> NamedWeb:
