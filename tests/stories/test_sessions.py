@@ -40,14 +40,15 @@ def test_every_page_of_a_board_is_fetched(tmp_path: Path, web: SyntheticWeb, coo
     assert run.last.held_back < 2 * len(board.real)
 
 
-def test_copies_that_are_left_are_fetched_by_parked_and_lead_nowhere(tmp_path: Path, web: SyntheticWeb) -> None:
+def test_copies_that_are_left_are_fetched_by_parked_and_come_to_an_end(tmp_path: Path, web: SyntheticWeb) -> None:
+    """Copies of lists lead to copies of topics, and these nowhere."""
     board = Board(web, TOPICS, "none")
-    run = crawled(web, board, tmp_path)
-    left, before = run.last.held_back, len(web.requests)
-    assert left > 0
-    again = crawled(web, board, tmp_path, parked=True)
-    assert again.last.held_back < left / 2
-    assert len(web.requests) - before <= left + 1  # robots.txt
+    left = [crawled(web, board, tmp_path).last.held_back]
+    while left[-1] and len(left) < 5:
+        before = len(web.requests)
+        left.append(crawled(web, board, tmp_path, parked=True).last.held_back)
+        assert len(web.requests) - before <= left[-2] + 1  # robots.txt
+    assert left[0] > left[-1] == 0
 
 
 def test_a_session_is_known_to_later_runs(tmp_path: Path, web: SyntheticWeb) -> None:
