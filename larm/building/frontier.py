@@ -77,7 +77,7 @@ def frontier_of(
     scope = bounds.scope
     starts = scope.hosts if isinstance(scope, StartScope) else mission.hosts
     rules = number_of(repr((trap_rules_of(settings), sorted(starts), forgotten_of(header).items)))
-    sessions = SessionFilter(ground.normalizer.parse)
+    sessions = SessionFilter(ground.normalizer.parse, shared.counters.add)
     traps = TrapDesk(
         book,
         trap_rules_of(settings),

@@ -33,7 +33,7 @@ from larm.model.session_links import SessionLinks, session_links
 from larm.store.lines import StorageLines
 
 Ended = tuple[Lease, Outcome]
-LOGIN_FORM = f"{hollow.COUNTED}{hollow.LOGIN}"
+_LOGIN_FORM = f"{hollow.COUNTED}{hollow.LOGIN}"
 _READ = frozenset(("text/html", "application/xhtml+xml", "text/plain", "application/pdf"))
 """Types of which some page could be indexed, if it did not say noindex."""
 COOKIES = "cookies/hosts"
@@ -179,7 +179,7 @@ class Unloader:
     def _with_links(self, landed: Landed, novelty: Novelty, sessions: tuple[SessionLinks, ...]) -> Novelty:
         """With what the links of the page say: whether it leads to anything new, and what may be sessions."""
         document = landed.visit.document if landed.visit is not None else None
-        useless = document is not None and (LOGIN_FORM in landed.counts or not (document.index or document.cuts))
+        useless = document is not None and (_LOGIN_FORM in landed.counts or not (document.index or document.cuts))
         if document is None or not (useless or novelty.copy or sessions):
             return novelty
         alone = document.mime in _READ and not self._leads_on(landed.messages)

@@ -21,6 +21,7 @@ from larm.filters.length import LengthFilter
 from larm.filters.scope import ScopeFilter, StartScope
 from larm.frontier.robots.desk import RobotsDesk
 from larm.frontier.robots.landing import TRUNCATED, UNWANTED
+from larm.frontier.traps.session_filter import LINKS
 from larm.index.duplicates.lookup import aliases_in
 from larm.kit.disk.files import is_there
 from larm.kit.logs.log_book import GONE
@@ -74,6 +75,7 @@ def left_out(
             ("own_filter", {"links": dropped.get(part.name), "filter": part.name, "log": f"{LOGS}/{part.log_name}.log"})
             for part in own
         ),
+        ("sessions", {"links": counters.get(LINKS)}),
         ("cookies", {"hosts": counters.get(COOKIES)}),
         ("slowed", {"hosts": now.hosts_slowed, "times": f"{settings.frontier.error_delay:g}"}),
         *held_back(now.left, now.held_back, now.growing),

@@ -235,6 +235,12 @@ EXPECTED: list[tuple[str, dict[str, Any], str]] = [
         "1 URL of a.test was left, it says what others say that have other parameters: /a, /b",
     ),
     (
+        "sessions",
+        {"links": 2},
+        "2 links followed without a visitor's session in the address; the same command with -s filters.traps.repetition=false "
+        "follows links as they are, once their pages are read again",
+    ),
+    (
         "left_noindex",
         {**LEFT, "urls": 2},
         "2 URLs of a.test were left, as pages like them ask not to be indexed or are login forms, and lead to nothing new: "

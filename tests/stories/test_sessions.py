@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from larm.engine.unloading import COOKIES
+from larm.frontier.traps.session_filter import LINKS
 from larm.ops.afterwards import explain_url
+from larm.ops.left_out import left_out
 from larm.testing.replies import Reply, html, moved
 from larm.testing.request_log import Request
 from larm.testing.web import SyntheticWeb
@@ -60,6 +62,21 @@ def test_a_session_is_known_to_later_runs(tmp_path: Path, web: SyntheticWeb) -> 
     )
     run_crawl(tmp_path, [web.url(HOST), web.url(HOST, "/new")], QUICK)
     assert len(web.requests) - requests <= 3
+
+
+def test_links_are_followed_as_they_are_where_repetition_is_not_asked_for(tmp_path: Path, web: SyntheticWeb) -> None:
+    """The remedy that is named at the end, tried."""
+    board = Board(web, TOPICS, "none")
+    run = crawled(web, board, tmp_path)
+    assert run.counters[LINKS] > 0
+    assert any(note.key == "sessions" for note in left_out(tmp_path, config_of(web.url(HOST)), run.last))
+    before = len(web.requests)
+    again = run_crawl(
+        tmp_path, web.url(HOST), QUICK | {"recrawl.current": 0, "filters.traps.repetition": False, "crawl.max_pages": 300}
+    )
+    assert LINKS not in again.counters
+    known = {request.path for request in web.requests[:before]}
+    assert any("sid=" in request.path and request.path not in known for request in web.requests[before:])
 
 
 def test_why_answers_for_an_address_with_a_session(tmp_path: Path, web: SyntheticWeb) -> None:

@@ -89,6 +89,8 @@ SENTENCES: Final[Mapping[str, str]] = {
     "left_trap": "{urls:URL} of {host} {urls:was|were} left, {urls:it looks|they look} like a trap: {patterns}",
     "left_same": "{urls:URL} of {host} {urls:was|were} left, {urls:it says|they say} what others say that have other "
     "parameters: {patterns}",
+    "sessions": "{links:link} followed without a visitor's session in the address; the same command with "
+    "-s filters.traps.repetition=false follows links as they are, once their pages are read again",
     "left_noindex": "{urls:URL} of {host} {urls:was|were} left, as pages like {urls:it|them} ask not to be indexed or are "
     "login forms, and lead to nothing new: {patterns}",
     "left_limit": "{urls:URL} of {host} {urls:was|were} left, {urls:it is|they are} beyond a limit: {patterns}",

@@ -176,14 +176,14 @@ class TrapDesk:
         self._say(said)
 
     def sessions_of(self, key: str) -> Sequence[str]:
-        """Return the parameters that are sessions of this host."""
+        """Return the parameters that are sessions of this host; none where repetition is not asked for."""
         with self._book.lock:
-            host = self._book.find_locked(key)
+            host = self._book.find_locked(key) if self._rule_number else None
             return host.traps.parameters.sessions if host is not None and host.traps is not None else ()
 
     def without_sessions(self, messages: Sequence[URLMessage]) -> Sequence[URLMessage]:
         """The same messages as `SessionFilter` lets them pass."""
-        return self._sessions.sift(messages, lambda *_: None) if self._sessions is not None else messages
+        return self._sessions.peek(messages) if self._sessions is not None else messages
 
     def looks_locked(self, host: Host) -> bool:
         """See `larm.frontier.guard.Guard`."""
@@ -328,7 +328,7 @@ class TrapDesk:
             self._held.pop(host.key, None)
 
     def _know_sessions(self, key: str, traps: HostTraps) -> None:
-        if traps.parameters.sessions and self._sessions is not None:
+        if traps.parameters.sessions and self._sessions is not None and self._rule_number:
             self._sessions.know(key, traps.parameters.sessions)
 
     def _growing_locked(self, host: Host, traps: HostTraps) -> None:

@@ -118,8 +118,9 @@ class PatternRecord(msgspec.Struct, array_like=True, eq=False):
     barren: int = 0
     """Pages that nobody can search, and that led to nothing new (`Novelty.barren`), less those that outweigh them."""
     unindexed: bool = False
-    """It was closed for these; ``copies``: for such of which the most were copies of other pages."""
+    """It was closed as its pages are of no use ..."""
     copies: bool = False
+    """... because they are copies of other pages."""
     # not saved
     parked: Any = None
     """Addresses that it holds back, a `CachingQueue` of messages; None: it never did."""

@@ -176,7 +176,7 @@ def _decide_parameter(traps: HostTraps, record: PatternRecord, round_: Round, li
 
 
 def _decide_unindexed(traps: HostTraps, record: PatternRecord, round_: Round, lines: list[str]) -> None:
-    """Of a kind of barren pages, not one of a part may be another."""
+    """Open a pattern again if one page of its part is of use, else leave the rest."""
     _stop(traps)
     if round_.useful:
         lines.append(f"open again: {record.text}: {round_.useful} of {round_.read} pages may be indexed, or led on")
@@ -189,9 +189,8 @@ def _decide_unindexed(traps: HostTraps, record: PatternRecord, round_: Round, li
 
 def _ask_for_part(traps: HostTraps, record: PatternRecord, round_: Round, *, free: bool) -> None:
     """The next of all that it held back at first."""
-    part = min(
-        round_.left, _GLANCE if (record.unindexed and not record.copies) or (traps.trapped and not round_.asked) else _PART
-    )
+    glance = not record.copies if record.unindexed else traps.trapped and not round_.asked
+    part = min(round_.left, _GLANCE if glance else _PART)
     if not free and traps.rounds + part > _affordable(traps):
         _stop(traps)
         record.postponed = 2 * traps.read

@@ -13,6 +13,9 @@ from larm.model.url import BadUrl, Url
 from larm.model.url_shape import without_parameters
 from larm.seams import Drop
 
+LINKS = "sessions/links"
+"""The counter of links that went on without a session."""
+
 
 class SessionFilter:
     """Implements `larm.seams.Filter`; it drops nothing. Start URLs stay as they are, and what a server redirects to."""
@@ -20,20 +23,30 @@ class SessionFilter:
     name = "sessions"
     log_name = "filter_errors"
 
-    def __init__(self, parse: Callable[[str], Url]) -> None:
-        """``parse``: from a text to a Url; raises BadUrl."""
+    def __init__(self, parse: Callable[[str], Url], count: Callable[[str, int], None]) -> None:
+        """``parse``: from a text to a Url; raises BadUrl. ``count``: that of the crawl."""
         self._parse = parse
+        self._count = count
         self.names: dict[str, frozenset[str]] = {}
         """Sessions by host; replaced as a whole, so no lock is needed."""
 
     def know(self, host: str, names: Collection[str]) -> None:
-        """These parameters are sessions there."""
+        """Take these parameters out of links to this host from now on."""
         if names and len(self.names.get(host, ())) != len(names):
             self.names[host] = frozenset(names)
 
     def sift(self, batch: Sequence[URLMessage], drop: Drop) -> list[URLMessage]:  # noqa: ARG002
         """See `larm.seams.Filter`."""
-        return [self._without(each) if each.url.host in self.names else each for each in batch] if self.names else list(batch)
+        if not self.names:
+            return list(batch)
+        passing = [self._without(each) for each in batch]
+        if changed := sum(one is not other for one, other in zip(passing, batch, strict=True)):
+            self._count(LINKS, changed)
+        return passing
+
+    def peek(self, batch: Sequence[URLMessage]) -> Sequence[URLMessage]:
+        """Return what `sift` would, and count nothing. Any thread."""
+        return [self._without(each) for each in batch] if self.names else batch
 
     def explain(self, message: URLMessage) -> str | None:
         """See `larm.seams.Filter`."""
