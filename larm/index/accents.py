@@ -6,19 +6,14 @@ The index folds accents, as many people don't type them. Who does means them: in
 
 import re
 
+from larm.index.text_scan import accented_words
+
 _ACCENTED = "\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
-_ACCENT = re.compile(f"[{_ACCENTED}]")
 _WORD = re.compile(f"(?<![A-Za-z0-9])[A-Za-z0-9]*+[{_ACCENTED}][A-Za-z0-9{_ACCENTED}]*")
 _LONGEST = 64
-_ASCII = bytes(range(128))
 
 
 def accented(text: str) -> list[str]:
     """In lower case, in their order; ``text`` is composed (`larm.index.terms`). Nearly free without accents."""
-    if text.isascii():
-        return []
-    few = text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
-    if not _ACCENT.search(few.lower()):
-        return []
-    rest = " ".join([word for word in text.lower().split() if not word.isascii()])
-    return [word for word in _WORD.findall(rest) if len(word) <= _LONGEST]
+    words = [] if text.isascii() else accented_words(text)
+    return [word for word in _WORD.findall(" ".join(words).lower()) if len(word) <= _LONGEST] if words else []

@@ -8,11 +8,11 @@ which names words make `together`.
 import re
 from collections.abc import Sequence
 
+from larm.index.text_scan import name_spans
+
 SIGN = "="
 # a call is no entry unless there is a permalink behind it: examples have calls, too
-# the newline lets `re` jump from line to line, and most lines end at the joint: they don't begin with several words
-_NAME = re.compile(
-    r"\n[ \t]{0,8}+([A-Za-z][A-Za-z0-9-]*+[._:][\w.:-]*(?<=\w))"
+_BEHIND = re.compile(
     r"(?:\([^\n]{0,300}\u00b6|[ \t]{1,2}\([^\n()]{0,40}\)|[ \t]{0,2}\u00b6?)[ \t]{0,2}$",
     re.MULTILINE | re.ASCII,
 )
@@ -24,7 +24,7 @@ _MOST_WORDS = 4
 
 def defined(text: str) -> list[str]:
     """In lower case, each once; names that have several words, as others stand on lines of their own for any reason."""
-    names = dict.fromkeys(name.lower() for name in _NAME.findall("\n" + text))
+    names = dict.fromkeys([text[begin:end].lower() for begin, end in name_spans(text) if _BEHIND.match(text, end)])
     return [SIGN + name for name in names if len(name) <= _LONGEST and _JOINT.search(name)]
 
 
