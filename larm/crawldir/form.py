@@ -11,7 +11,7 @@ from larm.errors import StorageError
 from larm.kit.disk.disk_failure import disk_failure
 
 MARKER = "larm.json"
-FORM = 3
+FORM = 4
 """Rises with any change after which what larm wrote before can't be read as before."""
 
 

@@ -1,11 +1,10 @@
 """AliasRow: what the table of aliases keeps of a page, as bytes and back. Pure."""
 
-import zlib
-
 import msgspec
 import xxhash
 
 from larm.errors import REPAIR, StorageError
+from larm.kit.squash import zstd
 from larm.model.document import Visit
 from larm.model.links import NONE
 
@@ -64,7 +63,7 @@ _SHORT = 1500  # bytes
 _WHITE = bytes(range(9, 14)) + b" "
 _encode = msgspec.msgpack.Encoder().encode
 _decoder = msgspec.msgpack.Decoder(AliasRow)
-_visits = msgspec.msgpack.Decoder(Visit)
+_visits = msgspec.msgpack.Decoder(tuple[int, Visit])
 
 
 def encode_row(row: AliasRow) -> bytes:
@@ -83,20 +82,21 @@ def decode_row(data: bytes) -> AliasRow:
 def pack(visit: Visit) -> bytes:
     """The visit without its body, of which the size remains, and its links, small."""
     document = visit.document and msgspec.structs.replace(visit.document, links=NONE)
-    kept = msgspec.structs.replace(visit, links=NONE, body=bytes(len(visit.body)), document=document, fingerprint=None)
+    kept = msgspec.structs.replace(visit, links=NONE, body=b"", document=document, fingerprint=None)
     try:
-        return zlib.compress(_encode(kept), 1)
+        return zstd.compress(_encode((len(visit.body), kept)), level=1)
     except UnicodeEncodeError:  # lone surrogates, which no field of an index can hold either
-        return zlib.compress(_encode(msgspec.convert(_encodable(msgspec.to_builtins(kept)), Visit)), 1)
+        kept = msgspec.convert(_encodable(msgspec.to_builtins(kept)), Visit)
+        return zstd.compress(_encode((len(visit.body), kept)), level=1)
 
 
 def unpack(data: bytes) -> Visit:
     """The inverse; what was revisited or gone is no more. Raises StorageError on damage."""
     try:
-        visit = _visits.decode(zlib.decompress(data))
-    except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        size, visit = _visits.decode(zstd.decompress(data))
+    except (zstd.ZstdError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise StorageError(f"the document of an alias is damaged ({error}); {REPAIR}") from error
-    return msgspec.structs.replace(visit, revisited=True)  # so that what the index may have of it is replaced
+    return msgspec.structs.replace(visit, body=bytes(size), revisited=True)  # so that what the index may have of it is replaced
 
 
 def _encodable(value: object) -> object:

@@ -48,8 +48,10 @@ class View:
             self._entries |= table.get_many(leads)
         twice = {key for key, times in Counter(own).items() if times > 1}
         waited_for = {key for key, mark in waits.items() if mark in self._by_mark}
-        self.special = {*naming, *naming.values(), *waited_for, *twice, *(key for key in own if key in self._entries)}
-        """Pages that are not new, or have to do with a canonical address: to be settled one by one."""
+        there = {*own, *self._entries}
+        named = {each for key, lead in naming.items() if lead in there for each in (key, lead)}
+        self.special = {*named, *waited_for, *twice, *(key for key in own if key in self._entries)}
+        """Pages that are not new, or name another one that is there, or are named: to be settled one by one."""
 
     def get(self, key: int) -> Known | None:
         """By its fingerprint; None: it is not there, or nobody has asked for it."""
