@@ -30,14 +30,13 @@ from larm.kit.clock import SystemClock
 from larm.kit.disk.seal import NO_SEAL, Seal
 from larm.model.domain import site_of
 from larm.seams import Clock, CrawlOrder, Filter, Processor, Storage
-from larm.store.graph import GraphStorage
-from larm.store.index import IndexStorage
 from larm.store.log import LogStorage
 from larm.store.pages.page_book import PageBook
 from larm.version import VERSION
 
 if TYPE_CHECKING:
     from larm.index.duplicates.aliases import Aliases
+    from larm.store.index import IndexStorage
 
 
 class StorageParts(msgspec.Struct, frozen=True):
@@ -56,7 +55,7 @@ _BUILT_IN_FILTERS = ("length", "known_paths", "files", "scope", "visited", "trap
 _STORAGES: dict[str, Callable[[config.StorageSettings, Path, StorageParts], Storage]] = {
     "log": lambda settings, directory, parts: LogStorage(directory, settings.log, parts.clock),
     "index": lambda settings, directory, parts: _index(settings.index, directory, parts),
-    "graph": lambda _settings, directory, parts: GraphStorage(directory, parts.clock, parts.seal),
+    "graph": lambda _settings, directory, parts: _graph(directory, parts),
     "warc": lambda settings, directory, parts: _warc(settings.warc, directory, parts),
 }
 
@@ -106,12 +105,20 @@ def storages(settings: Config, directory: Path, parts: StorageParts = _NONE) -> 
 
 
 def _index(settings: config.IndexSettings, directory: Path, parts: StorageParts) -> IndexStorage:
+    from larm.store.index import IndexStorage  # with tantivy, which a crawl without index does not need
+
     def aliases() -> Aliases:
         from larm.index.duplicates.aliases import Aliases  # on the thread that needs it
 
         return Aliases(directory / QUEUES / ALIASES, parts.counted, merge=settings.merge_duplicates)
 
     return IndexStorage(directory, settings, aliases=aliases, seal=parts.seal)
+
+
+def _graph(directory: Path, parts: StorageParts) -> Storage:
+    from larm.store.graph import GraphStorage  # as above
+
+    return GraphStorage(directory, parts.clock, parts.seal)
 
 
 def _warc(settings: config.WarcSettings, directory: Path, parts: StorageParts) -> Storage:

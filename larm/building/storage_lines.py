@@ -6,7 +6,6 @@ Called by `larm.building.wiring` on the main thread.
 from larm.building.ground import Ground
 from larm.building.named_parts import StorageParts, storages
 from larm.crawldir.state import GRAPH, PAGES, QUEUES
-from larm.store.graph import is_complete
 from larm.store.lines import StorageLines
 from larm.store.overflow import Overflow
 from larm.store.pages.page_book import PageBook
@@ -38,4 +37,8 @@ def half_made(ground: Ground) -> bool:
     """The last run was ended before it had done all that runs do at their end."""
     header = ground.header
     noted = header.storages.get(GRAPH) if header and GRAPH in ground.settings.storage.chain else None
+    if noted is None:
+        return False
+    from larm.store.graph import is_complete  # a crawl may have no graph
+
     return not is_complete(ground.directory, noted)

@@ -18,7 +18,6 @@ from larm import __version__
 from larm.cli.options import CONTEXT, Commands, Program, users_file
 from larm.cli.signals import INTERRUPTED
 from larm.cli.terminal import Call, complain
-from larm.config import CONFIG_FILE
 from larm.errors import ConfigError, LarmError
 
 _UNWRITABLE = {errno.ENOSPC: "no space left on the device", errno.EBADF: "it is closed"}
@@ -80,6 +79,7 @@ def _located(error: LarmError, sentence: str, call: Call) -> str:
     key, colon, _ = sentence.partition(": ")
     if not (isinstance(error, ConfigError) and colon and "." in key and call.directory is not None):
         return sentence
+    from larm.config import CONFIG_FILE
     from larm.config.loading import file_with
 
     with suppress(LarmError):

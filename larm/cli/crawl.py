@@ -217,6 +217,10 @@ def _ask_about_another_site(config: Config, directory: Path) -> str:
 
     Where no request of that crawl was ever answered, its own start URL was the slip: returns that it begins anew; else nothing.
     """
+    from larm.crawldir.form import read_marker
+
+    if read_marker(directory) is None:  # nearly always; the crawl that was there is loaded for the others alone
+        return ""
     from larm.building.readers import normalizer_of
     from larm.crawldir.state import last_header
 

@@ -18,11 +18,10 @@ import click
 
 from larm.cli.elsewhere import COMMANDS
 from larm.cli.terminal import Call
-from larm.config import CONFIG_FILE, Config, load, own_modules
 from larm.errors import UsageError, refusing
-from larm.kit.disk.files import is_there
 
 if TYPE_CHECKING:
+    from larm.config import Config
     from larm.seams import Searcher
 
 CONTEXT: dict[str, Any] = {"help_option_names": ["-?", "-h", "--help"], "max_content_width": 110}
@@ -80,15 +79,33 @@ class LarmCommand(_Spelling):
             formatter.write_dl(list(left.values()))
 
 
-_GROUPS = {
-    "First": ("demo", "crawl", "search", "serve"),
-    "What a crawl has found": ("stats", "why", "links", "export", "cat", "report", "warc"),
-    "Care of a crawl": ("init", "check", "ctl", "starts", "forget", "backup", "reindex", "repair"),
-    "With others": ("cluster", "tune"),
-    "About larm": ("help", "version"),
-}
-"""All commands, as ``larm --help`` shows them."""
-_MODULES = {name: name for names in _GROUPS.values() for name in names} | {
+GROUPS = {
+    "First": {
+        "demo": "Crawl and search a small web that comes with larm.",
+        "crawl": "Crawl from the start URLs and make the pages searchable.",
+        "search": "Find pages by the WORDS, best first.", "serve": "A search page, a monitor and an API.",
+    },
+    "What a crawl has found": {
+        "stats": "Numbers of this directory's crawl.", "why": "What became of URL, and why.",
+        "links": "Which links are broken, redirected, or lead outside.",
+        "export": "Write pages as JSON, CSV, Markdown or a sitemap.", "cat": "The stored bytes of a page, on stdout.",
+        "report": "One page of HTML about the crawl, on stdout.", "warc": "Archives: make one of a crawl, index and check any.",
+    },
+    "Care of a crawl": {
+        "init": "Write DIR/config.yaml, all settings commented out.",
+        "check": "Is this configuration valid? Default: config.yaml in DIR.",
+        "ctl": "Look at a crawl that runs, and steer it.", "starts": "Show the start URLs, or take one back.",
+        "forget": "Take pages out for good.", "backup": "Copy a crawl, also while it runs.",
+        "reindex": "Make the index anew from the stored pages.", "repair": "Repair a damaged directory.",
+    },
+    "With others": {
+        "cluster": "One crawl by several agents: how it stands, certificates.",
+        "tune": "Change what all peers of the REGISTRARs do.",
+    },
+    "About larm": {"help": "Show the manual about TOPIC.", "version": "The version of larm."},
+}  # fmt: skip
+"""All commands with their first sentences, as ``larm --help`` shows them: loading each command would triple its time."""
+_MODULES = {name: name for names in GROUPS.values() for name in names} | {
     **dict.fromkeys(("cat", "why"), "lookup"),
     **dict.fromkeys(("forget", "backup", "reindex", "repair", "starts"), "care"),
     "report": "stats",
@@ -134,9 +151,9 @@ class Program(LarmGroup):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """In the order in which one comes to need them."""
-        for heading, names in _GROUPS.items():
+        for heading, names in GROUPS.items():
             with formatter.section(heading):
-                formatter.write_dl([(name, self.commands[name].get_short_help_str(limit=100)) for name in names])
+                formatter.write_dl(list(names.items()))
 
 
 def _misspelt(parameters: Sequence[click.Parameter], arguments: Sequence[str], *, stop_at_word: bool) -> str:
@@ -286,6 +303,8 @@ def effective(
     directory: Path, file: Path | None, overrides: Sequence[str], given: Mapping[str, object] | None = None
 ) -> Config:
     """Command line > ``-s`` > environment > file > the user's own file > defaults. Raises ConfigError with all mistakes."""
+    from larm.config import CONFIG_FILE, load, own_modules  # help needs no settings
+    from larm.kit.disk.files import is_there
 
     def own_parts(config: Config) -> None:
         if own_modules(config):
@@ -308,6 +327,9 @@ def effective(
 
 def users_file() -> Path | None:
     """``~/.config/larm/config.yaml``, or where XDG_CONFIG_HOME has it; None where it is not there."""
+    from larm.config import CONFIG_FILE
+    from larm.kit.disk.files import is_there
+
     folder = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     path = Path(folder) / "larm" / CONFIG_FILE
     return path if is_there(path) else None
@@ -328,9 +350,10 @@ def existing(directory: Path, named_by: str = "--dir names the directory of a cr
 
     Raises UsageError, StorageError.
     """
+    from larm.crawldir.form import refuse_other_form
+    from larm.kit.disk.files import is_there
+
     if not (is_there(directory) and directory.is_dir()):
         raise UsageError(f"{directory}: no such directory; {named_by}")
-    from larm.crawldir.form import refuse_other_form
-
     refuse_other_form(directory)
     return directory

@@ -34,6 +34,10 @@ _FEWEST = 100
 
 def run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, parked: bool, quiet: bool, verbose: bool) -> int:
     """To its end; ``notes`` are said before it begins. Returns the exit status. Raises as `build_crawl`."""
+    import larm.model.link_memo
+    import larm.parse.reading.protocol
+    import larm.seams  # noqa: F401  what both processes need is loaded before there are two
+    from larm.kit.garbage import collect_rarely
     from larm.kit.processes.open_files import enough_open_files
     from larm.parse.reading.ahead import reader_ahead
 
@@ -48,7 +52,6 @@ def run(config: Config, directory: Path, notes: Sequence[str], *, fresh: bool, p
     ahead = reader_ahead(config.processing)  # before all else is loaded
     try:
         from larm.kit.clock import SystemClock
-        from larm.kit.garbage import collect_rarely
         from larm.ops.observers import build_crawl
 
         river = build_crawl(config, directory, fresh=fresh, parked=parked, ahead=ahead)

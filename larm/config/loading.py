@@ -47,7 +47,7 @@ def load(
             usual = _read(defaults, directory)
             converted(usual, str(defaults))
         tree = _merged(usual, tree)
-    for name, written in sorted(environment.items()):
+    for name, written in sorted((name, value) for name, value in environment.items() if name.startswith("LARM_")):
         dotted = _of_environment(name)
         if dotted:
             with mistakes.noted():
@@ -84,13 +84,12 @@ def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_environment(name: str) -> str:
-    """The key that a variable of the environment is for, or was meant to be; empty: none of ours."""
+    """Return the key that a variable ``LARM_...`` is for, or was meant to be; empty: no setting."""
     if name == "LARM_CONTACT":
         return "agent.contact"
-    head, _, rest = name.partition("_")
-    section, _, key = rest.lower().partition("_")
+    section, _, key = name.removeprefix("LARM_").lower().partition("_")
     sections = {field.name for field in msgspec.structs.fields(Config)}
-    if head != "LARM" or not (section in sections or near(section, [*sections, "contact"], 0.75)):
+    if not (section in sections or near(section, [*sections, "contact"], 0.75)):
         return ""
     return f"{section}.{key}" if key else section
 

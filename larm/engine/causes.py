@@ -6,7 +6,6 @@ Asked by `larm.engine.starts` on the threads that fetch.
 import errno
 import os
 from datetime import datetime
-from http import HTTPStatus
 
 from larm.model.outcome import WHO_ASKS, Failed, FailReason, Fetched, Moved, NotModified, Outcome, Refused
 
@@ -70,6 +69,8 @@ def _phrase(status: int) -> str:
     if status // 100 == 3:
         return "a redirect that does not say where to"
     try:
+        from http import HTTPStatus  # 2 ms, for a crawl whose start fails
+
         phrase = HTTPStatus(status).phrase
     except ValueError:
         return "the server failed" if status // 100 == 5 else "a status that nobody knows"

@@ -51,7 +51,7 @@ class Patience:
         """Until all have ended; those that hang, each with what it does. They hang if for `HANGS` seconds nothing has changed:
         none has ended, none does anything else, and no thread or process but this one has computed anything."""
         state: list[str] = []
-        since, computed = self._clock.monotonic(), self._busy()
+        since, computed = self._clock.monotonic(), 0.0
         while alive := workers.join(self._interval):
             now = self._clock.monotonic()
             lines = [f"{name}: {what}" if (what := self._doing(name)) else name for name in alive]

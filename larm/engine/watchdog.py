@@ -7,7 +7,6 @@ called by the main thread, about once a second, also while the crawl ends.
 
 import sys
 import threading
-import traceback
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -103,4 +102,6 @@ def stack_of(name: str) -> list[str]:
     frame = frames.get(number or 0)
     if frame is None:
         return []
+    import traceback  # for crawls that stall
+
     return [line for entry in traceback.format_stack(frame) for line in entry.rstrip("\n").split("\n")]

@@ -6,9 +6,9 @@ thread-safe.
 """
 
 import re
-from array import array
 from collections import OrderedDict
 from collections.abc import Sequence
+from mmap import ACCESS_COPY, mmap
 
 import msgspec
 
@@ -36,7 +36,7 @@ class Spellings:
         # constant after construction
         self._store = store
         # written by the handler thread
-        self._known = array("Q", bytes(8 * _SLOTS))
+        self._known = memoryview(mmap(-1, 8 * _SLOTS, access=ACCESS_COPY)).cast("Q")  # memory that is taken as it fills
         self._failed: OrderedDict[str, URLMessage] = OrderedDict()
         self._filed = bytearray(_SLOTS)  # by page, not 0 if there may be a row: most pages have none, and the disk is not asked
         for key in store.keys(ROW):

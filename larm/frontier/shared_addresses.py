@@ -14,7 +14,8 @@ import heapq
 import threading
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+
+import msgspec
 
 from larm.config import FrontierSettings
 from larm.frontier.host import NEVER
@@ -27,14 +28,13 @@ _WAITS, _EARLY = "politeness/address_waits", "politeness/address_found_busy"
 """Counters: leases that were put off for other hosts of the same address, and connections that were not opened for them."""
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class _Address:
+class _Address(msgspec.Struct, eq=False):
     next_start: float = 0.0
     out: int = 0
     """Requests that are out."""
     made: RequestCount | None = None
     """What it had of this minute and this hour, where that is limited."""
-    line: deque[str] = field(default_factory=deque)
+    line: deque[str] = msgspec.field(default_factory=deque)
     """Keys of hosts."""
     turn_at: float = NEVER
     """When the first of the line has its turn; `NEVER`: somebody has it, or all requests are out."""
@@ -45,9 +45,8 @@ class _Address:
         return not busy and (self.made is None or self.made.is_over(now))
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class _Lease:
-    charged: list[str] = field(default_factory=list)
+class _Lease(msgspec.Struct, eq=False):
+    charged: list[str] = msgspec.field(default_factory=list)
     """Addresses at which it counts."""
     met: str = ""
     """That of the last connection, or of the one that was not opened."""

@@ -3,7 +3,6 @@
 import shutil
 from pathlib import Path
 
-from larm.index.schema import index_exists
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.files import sync_directory
 
@@ -18,7 +17,11 @@ def put_back(directory: Path) -> None:
     Of a directory that nobody else uses. Raises StorageError.
     """
     index, old = directory / INDEX, directory / OLD
-    if index.exists() or not index_exists(old):
+    if index.exists() or not old.exists():
+        return
+    from larm.index.schema import index_exists  # with tantivy, which a crawl without index does not need
+
+    if not index_exists(old):
         return
     with disk_failures(index):
         old.rename(index)

@@ -14,8 +14,8 @@ _TURNERS = dict.fromkeys(
 _SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}")
 _LINES_KEPT: dict[int, str | None] = {**_CONTROLS, **_TURNERS, **_SURROGATES, ord("\n"): "\n", ord("\t"): "\t"}
 _TABLE: dict[int, str | None] = {**_CONTROLS, **_TURNERS, **_SURROGATES}
-_UNSAFE = re.compile(f"[{''.join(map(chr, filter((0x7E).__lt__, _TABLE)))}]")
-"""Those that JSON need not escape."""
+_UNSAFE = "[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\U000e0000-\U000e007f]"
+"""Those of the table that JSON need not escape."""
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _FORMULA = re.compile(r"\t|\s*[=+\-@\uff1d\uff0b\uff0d\uff20]")
 """The beginning of a cell that spreadsheets take for a formula."""
@@ -33,7 +33,7 @@ def printable(text: str) -> str:
 
 def escaped(text: str) -> str:
     """Return a text in JSON with escapes for what must not reach a terminal, or ends a line for some readers. Loses nothing."""
-    return _UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return re.sub(_UNSAFE, lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def without_controls(text: str) -> str:

@@ -9,7 +9,7 @@ import click
 import pytest
 
 from larm.cli import elsewhere
-from larm.cli.options import Commands
+from larm.cli.options import GROUPS, Commands
 from tests.cli.conftest import FakeWiring, Larm
 
 URL = "http://example.org/"
@@ -240,3 +240,9 @@ def test_options_stand_below_what_they_are_for(larm: Larm) -> None:
     assert all(len(re.findall(rf"(?m)^  {re.escape(each.opts[0])}[ ,]", out)) == 1 for each in options)
     order = ["Where:", "--below", "How much:", "--max-pages", "Options:"]
     assert sorted(order, key=out.index) == order
+
+
+def test_help_lists_each_command_with_the_first_sentence_of_its_help() -> None:
+    """The list is a table, so that ``larm --help`` loads no command."""
+    listed = {name: sentence for names in GROUPS.values() for name, sentence in names.items()}
+    assert listed == {name: command.get_short_help_str(limit=100) for name, command in Commands().items()}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from publicsuffixlist import PSLFILE, PublicSuffixList
 
 from larm.model import domain
 from larm.model.domain import DomainRule, registered_domain, site_of
@@ -49,6 +52,16 @@ def test_what_has_no_registered_domain_is_a_site_of_its_own() -> None:
 )
 def test_site_of_a_url(url: str, site: str) -> None:
     assert URLNormalizer().parse(url).site == site
+
+
+def test_rules_of_one_top_level_domain_agree_with_the_whole_list() -> None:
+    """All of them, in both forms, with names above and below."""
+    whole = PublicSuffixList()
+    for line in Path(PSLFILE).read_text(encoding="utf-8").splitlines():
+        if line and not line.startswith("//"):
+            rule = line.split()[0].lstrip("!").replace("*", "any")
+            for host in (rule, f"a.b.{rule}", f"a.b.{rule}".encode("idna").decode()):
+                assert registered_domain(host) == (whole.privatesuffix(host) or ""), host
 
 
 def test_made_up_domains_take_no_memory() -> None:

@@ -15,7 +15,6 @@ Plain state of one host's traps.
 import re
 from collections.abc import Iterable
 from itertools import combinations
-from statistics import median_low
 from typing import NamedTuple
 
 import msgspec
@@ -135,7 +134,8 @@ class HostParameters(msgspec.Struct, array_like=True, eq=False):
         names = sorted({*(numbered(parts) if segments else ()), *parts.parameters} - read.spoken - empty)
         if read.simhash and (self.counts or names) and len(names) <= _LONGEST:
             own = number_of(read.url.access), read.simhash
-            usual = median_low([distance(each, read.simhash) for each in self._late]) if self._late else 0
+            late = sorted([distance(each, read.simhash) for each in self._late])
+            usual = late[(len(late) - 1) // 2] if late else 0  # the lower median
             first, _ = entry(self._forms, form_of(without(parts, empty)), lambda: own, _FORMS)
             pairs = [(name,) for name in names] + list(combinations(names, 2))
             settled: set[str] = set()  # alone they differ; in a pair nothing would be learned of the other one

@@ -7,8 +7,8 @@ where there is little main text, and words of the title. What a page repeats of 
 
 import re
 import threading
-from array import array
 from collections.abc import Sequence
+from mmap import ACCESS_COPY, mmap
 from typing import Any
 
 import xxhash
@@ -53,7 +53,7 @@ class NoveltyJudge:
         self._lock = threading.Lock()
         # guarded by self._lock
         self._memory: Any = None
-        self._words = array("Q", bytes(8 * _SLOTS))
+        self._words = memoryview(mmap(-1, 8 * _SLOTS, access=ACCESS_COPY)).cast("Q")  # memory that is taken as it fills
 
     def judge(self, visits: Sequence[Visit]) -> list[tuple[Fingerprint, Novelty]]:
         """Of pages that were just read, each with a document and an address, in the order in which they count as known."""

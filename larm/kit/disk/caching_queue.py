@@ -21,7 +21,6 @@ import threading
 import zlib
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 import msgspec
@@ -59,8 +58,7 @@ _LENGTH = (1 << _LENGTH_BITS) - 1
 """A block on disk is known by one number, ``number << 24 | length``: a queue may have thousands of them."""
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class CachingQueue(Generic[T]):
+class CachingQueue(msgspec.Struct, Generic[T], eq=False):
     """A FIFO queue; an empty one is some 300 bytes, so that there may be one for each host."""
 
     # constant after construction
@@ -71,7 +69,7 @@ class CachingQueue(Generic[T]):
     _encode: Callable[[Sequence[T]], bytes]
     _decode: Callable[[bytes], list[T]]
     """Undoes it, and raises on what it can't read."""
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _lock: threading.Lock = msgspec.field(default_factory=threading.Lock)
     # guarded by self._lock; lists are made when needed
     _front: list[T] | None = None  # reversed: the next item is the last
     _blocks: array[int] | None = None  # between front and back
