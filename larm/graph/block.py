@@ -158,10 +158,10 @@ def stored(block: Block | None) -> bytes:
 
 def without(block: Block, rows: Sequence[bool]) -> Block | None:
     """The block with those of its rows that are true, and what these need; None for none of them."""
-    counts, pages = _numbers("I", block.counts), _numbers("Q", block.pages)
+    counts, pages = numbers("I", block.counts), numbers("Q", block.pages)
     links = [kept for kept, count in zip(rows, counts, strict=True) for _ in range(count)]
-    nodes, targets = _renumbered(_numbers("Q", block.nodes), compress(_numbers("I", block.targets), links))
-    texts, anchors = _renumbered(block.texts.split(b"\n"), compress(_numbers("I", block.anchors), links))
+    nodes, targets = _renumbered(numbers("Q", block.nodes), compress(numbers("I", block.targets), links))
+    texts, anchors = _renumbered(block.texts.split(b"\n"), compress(numbers("I", block.anchors), links))
     return (
         Block(
             bytes(compress(block.kinds, rows)),
@@ -185,7 +185,7 @@ def _renumbered(known: Sequence[T], places: Iterable[int]) -> tuple[list[T], arr
     return [known[place] for place in found], numbers
 
 
-def _numbers(kind: str, packed: bytes) -> array[int]:
+def numbers(kind: str, packed: bytes) -> array[int]:
     """The inverse of `_packed`."""
     found = array(kind, packed)
     if sys.byteorder == "big":

@@ -21,7 +21,7 @@ from larm.errors import StorageError
 from larm.graph import columns
 from larm.graph.block import Block, damaged, read_block
 from larm.graph.columns import Aliases, BlockLinks, Column, joined, zeros
-from larm.graph.files import DAMPING, LOCATION_BITS
+from larm.graph.files import DAMPING, HOPS, LOCATION_BITS, PRECISE, TOP
 from larm.graph.snapshot import Snapshot, SnapshotWriter
 from larm.graph.tables import Anchors, Backlinks, Spool, Unique
 from larm.kit.threads.progress import Progress
@@ -62,14 +62,8 @@ class Iteration:
         yield
 
 
-_HOPS = 5
-"""Redirects in a row; more are followed by nobody."""
 _PART = 1_000_000
 """Links that are handled at a time."""
-TOP = 1_000
-"""Nodes that are listed by rank."""
-_PRECISE = 1e-4
-"""The iteration ends when a sweep moves less: the L1 distance of ranks whose sum is 1."""
 
 
 class Living(NamedTuple):
@@ -155,7 +149,7 @@ class Refresh:
             self._met += len(block.targets) // 4
             yield
         self._alive, moved, targets = columns.last_rows(b"".join(kinds), b"".join(pages), b"".join(goals))
-        self._aliases = columns.resolved(moved, targets, _HOPS)
+        self._aliases = columns.resolved(moved, targets, HOPS)
 
     def _which_nodes(self, file: int, anchors: Anchors) -> Iterator[None]:
         """All pages and all that they link to."""
@@ -213,7 +207,7 @@ class Refresh:
         except (FileNotFoundError, StorageError, ValueError):  # there is none that can be used
             pass
         for sweep in count(1):
-            if iteration.moved <= _PRECISE:
+            if iteration.moved <= PRECISE:
                 break
             self._progress.begin(f"link graph, 5 of 6 (ranks, sweep {sweep})")
             yield from iteration.sweep()

@@ -14,6 +14,7 @@ from larm.errors import REPAIR, StorageError
 from larm.graph.block import BlockBuilder, check_journal
 from larm.graph.files import JOURNAL, SNAPSHOT
 from larm.graph.reader import GraphReader, open_graph
+from larm.graph.small import SHORT, write_small
 from larm.graph.snapshot import Snapshot
 from larm.index.anchors import ANCHORS, disown, made_of, mark_of, renew_anchors, write_anchors
 from larm.kit.disk.append_file import AppendFile
@@ -153,7 +154,11 @@ class GraphStorage:
         return 0
 
     def _begin(self) -> None:
-        from larm.graph.refresh import Refresh  # not for --help: numpy takes 40 ms
+        if self._noted <= SHORT:
+            write_small(self._directory / JOURNAL, self._noted, self._directory / SNAPSHOT)
+            self._seen = self._noted
+            return
+        from larm.graph.refresh import Refresh  # numpy takes 40 ms
 
         refresh = Refresh(self._directory / JOURNAL, self._noted, self._directory / SNAPSHOT, self.progress)
         self._running = refresh.steps(), self._noted

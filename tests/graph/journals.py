@@ -9,6 +9,7 @@ import pytest
 from larm.graph.block import BlockBuilder
 from larm.graph.files import JOURNAL, SNAPSHOT
 from larm.graph.refresh import Refresh
+from larm.graph.small import write_small
 from larm.graph.snapshot import Snapshot
 from larm.model.document import Visit
 
@@ -31,4 +32,10 @@ def refreshed(directory: Path, end: int, snapshot: str = SNAPSHOT, **constants: 
             patch.setattr(f"larm.graph.{'refresh' if name == '_PART' else 'tables'}.{name}", number)
         for _ in Refresh(directory / JOURNAL, end, directory / snapshot).steps():
             pass
+    return Snapshot(directory / snapshot)
+
+
+def made_small(directory: Path, end: int, snapshot: str = SNAPSHOT) -> Snapshot:
+    """The snapshot that is made of a short journal."""
+    write_small(directory / JOURNAL, end, directory / snapshot)
     return Snapshot(directory / snapshot)

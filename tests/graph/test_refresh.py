@@ -6,7 +6,7 @@ import os
 import struct
 import tempfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -21,10 +21,21 @@ from larm.graph.files import JOURNAL, SNAPSHOT
 from larm.graph.purge import purge_graph
 from larm.graph.snapshot import Snapshot
 from larm.model.document import Visit
-from tests.graph.journals import journal, refreshed
+from tests.graph.journals import journal, made_small, refreshed
 from tests.graph.webs import gone, moved, page
 
-SAME = ("texts", "urls", "text_offsets", "url_offsets", "locations", "backlinks", "backlink_offsets", "nodes", "degrees")
+SAME = (
+    "texts",
+    "urls",
+    "text_offsets",
+    "url_offsets",
+    "locations",
+    "backlinks",
+    "backlink_offsets",
+    "marks",
+    "nodes",
+    "degrees",
+)
 SMALL = {"_PART": 7, "_BUCKET": 5, "_PENDING": 3, "_MEMORY": 100}
 
 names = st.sampled_from([f"w.org/{name}" for name in "abcdefghijklmno"])
@@ -81,6 +92,7 @@ def compared(blocks: Sequence[list[Visit]], **constants: int) -> Snapshot:
             end = journal(directory, *part)
             one, other = refreshed(directory, end, "one"), refreshed(directory, end, "other", **constants)
             alike(one, other)
+            alike(one, made_small(directory, end, "small"))
         return one
 
 
@@ -103,30 +115,35 @@ def test_a_large_one() -> None:
     assert len(found.array("moved_from", "Q")) > 30
 
 
-def test_no_journal_and_one_without_a_block(tmp_path: Path) -> None:
+@pytest.mark.parametrize("made", [refreshed, made_small])
+def test_no_journal_and_one_without_a_block(made: Callable[[Path, int], Snapshot], tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
-        refreshed(tmp_path, 0)
+        made(tmp_path, 0)
     (tmp_path / JOURNAL).touch()
-    found = refreshed(tmp_path, 0)
+    found = made(tmp_path, 0)
     assert found.figures == {"pages": 0, "nodes": 0, "links": 0, "dangling": 0, "journal": 0}
     assert bytes(found.array("backlink_offsets")) == bytes(8)
 
 
-def test_a_snapshot_that_says_what_cannot_be_gives_no_ranks(tmp_path: Path) -> None:
+@pytest.mark.parametrize("made", [refreshed, made_small])
+def test_a_snapshot_that_says_what_cannot_be_gives_no_ranks(made: Callable[[Path, int], Snapshot], tmp_path: Path) -> None:
     """One that is whole, but whose ranks are not those of its nodes."""
     from larm.graph.snapshot import SnapshotWriter
 
     end = journal(tmp_path, [page("w.org/a", ["w.org/b"])])
-    good = refreshed(tmp_path, end).array("ranks", "f").tolist()
+    good = made(tmp_path, end).array("ranks", "f").tolist()
     writer = SnapshotWriter(tmp_path / SNAPSHOT)
     writer.add("nodes", bytes(24))
     writer.add("ranks", bytes(8))
     writer.finish({})
-    assert refreshed(tmp_path, end).array("ranks", "f").tolist() == good
+    assert made(tmp_path, end).array("ranks", "f").tolist() == good
 
 
+@pytest.mark.parametrize("made", [refreshed, made_small])
 @pytest.mark.parametrize("name", ["targets", "anchors", "counts"])
-def test_a_block_of_which_only_the_numbers_are_wrong_is_refused_by_name(tmp_path: Path, name: str) -> None:
+def test_a_block_of_which_only_the_numbers_are_wrong_is_refused_by_name(
+    name: str, made: Callable[[Path, int], Snapshot], tmp_path: Path
+) -> None:
     """Its checksum is right: it was written so."""
     end = journal(tmp_path, [page("w.org/a", ["w.org/b"])], [page("w.org/c", ["w.org/b"])])
     path = tmp_path / JOURNAL
@@ -139,5 +156,5 @@ def test_a_block_of_which_only_the_numbers_are_wrong_is_refused_by_name(tmp_path
     data = path.read_bytes()[: first.end] + struct.pack("<4sII", b"LGB1", len(payload), zlib.crc32(payload)) + payload
     path.write_bytes(data)
     with pytest.raises(StorageError, match=rf"{JOURNAL}: the block at {first.end:,} is damaged"):
-        refreshed(tmp_path, len(data))
+        made(tmp_path, len(data))
     assert [each.name for each in tmp_path.iterdir()] == [JOURNAL]
