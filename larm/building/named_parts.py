@@ -196,9 +196,9 @@ def processors_of_the_users(settings: Config) -> dict[str, Processor]:
     return {mime: own_part(name, f"processing.by_mime.{mime}", Processor, {}, {}) for mime, name in by_mime.items()}
 
 
-def wants_text(settings: Config) -> bool:
-    """Whether anybody has a use for the text of pages."""
-    return traps_are_told(settings) or any(name not in _TEXTLESS for name in settings.storage.chain)
+def stores_text(settings: Config) -> bool:
+    """Return True if some storage has a use for the text of pages."""
+    return any(name not in _TEXTLESS for name in settings.storage.chain)
 
 
 def traps_are_told(settings: Config) -> bool:

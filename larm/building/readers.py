@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from larm.building.named_parts import processors_of_the_users, wants_text
+from larm.building.named_parts import processors_of_the_users, stores_text, traps_are_told
 from larm.building.own_fields import page_rules
 from larm.config import Config
 from larm.crawldir.state import host_rules, resolver_of
@@ -138,7 +138,8 @@ def terms_of(settings: Config, directory: Path, starts: Sequence[str]) -> Terms:
         urls=_forms(settings),
         host_rules=host_rules(settings, directory),
         files=any(start.lower().startswith(FILES) for start in starts),
-        text=wants_text(settings),
+        text=stores_text(settings),
+        judged=traps_are_told(settings),
         page_size=int(settings.fetch.page_size),
         own=[mime.lower() for mime in settings.processing.by_mime],
         rules=page_rules(settings),

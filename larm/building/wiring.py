@@ -20,7 +20,7 @@ from larm.building.frontier import frontier_of
 from larm.building.ground import Ground, ground_of, steering_of
 from larm.building.ledger import ledger_of
 from larm.building.mission import Mission, limits_of, mission_of, notes_of, storages_apart
-from larm.building.named_parts import check, traps_are_told, wants_text
+from larm.building.named_parts import check, stores_text, traps_are_told
 from larm.building.readers import Processors, memory_budget
 from larm.building.reading import reading_of
 from larm.building.recrawl import recrawl_of
@@ -241,7 +241,8 @@ def _node(ground: Ground, mission: Mission, steering: Steering) -> Node | None:
 
 
 def _lander(ground: Ground, bounds: Bounds, frontier: Frontier, memory: MemoryBudget) -> Lander:
-    settings, shared, text = ground.settings, ground.shared, wants_text(ground.settings)
+    settings, shared = ground.settings, ground.shared
+    text = traps_are_told(settings) or stores_text(settings)
     scope = bounds.scope if ScopeFilter.name in settings.filters.order else None
     process = Processors(settings, ground.normalizer, shared.counters, shared.clock, text=text, memory=memory)
     ground.closed(process.close)

@@ -171,7 +171,10 @@ class Unloader:
             messages = landed[n].messages
             if novelty.stale:
                 messages = [msgspec.structs.replace(message, stale=True) for message in messages]
-            known = msgspec.structs.replace(visit, fingerprint=fingerprint)
+            document = visit.document
+            if document is not None and document.measured is not None:
+                document = msgspec.structs.replace(document, measured=None)  # no storage needs it
+            known = msgspec.structs.replace(visit, fingerprint=fingerprint, document=document)
             landed[n] = landed[n]._replace(visit=known, messages=messages)
             novelties.append(self._with_links(landed[n], novelty, sessions.get(n, ())))
         return novelties

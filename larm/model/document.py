@@ -12,7 +12,7 @@ import msgspec
 from larm.model.crawl_hash import page_hash
 from larm.model.exchange import Exchange
 from larm.model.links import Links
-from larm.model.novelty import Fingerprint
+from larm.model.novelty import Fingerprint, PageText
 from larm.model.restriction import UNKNOWN
 from larm.model.url import Url
 
@@ -91,10 +91,19 @@ class Document(msgspec.Struct, frozen=True, gc=False):
     words: int = 0
     """The `page_hash` over all its text in the order that it has in the page; 0: there is no other order than here."""
 
+    measured: PageText | None = None
+    """What the crawl has to know of its text, where that was found out in another process."""
+
     @property
     def seen(self) -> int:
         """The `page_hash` of what a reader sees: whether a page has changed, and whether two say the same (YIOOP-9)."""
         return self.words or page_hash(self.title, self.raw_text + self.other_text)
+
+    @property
+    def outside(self) -> int:
+        """Characters of its text outside its links."""
+        known = self.measured
+        return known.outside if known else len(self.raw_text) + len(self.other_text) - len(self.links.anchors)
 
     @property
     def text(self) -> str:

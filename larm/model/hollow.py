@@ -7,6 +7,10 @@ Each is counted (``hollow/NAME``), noted in the log of its thread, and told at t
 
 from typing import Final
 
+PAGES: Final = ("text/html", "application/xhtml+xml")
+"""Types of pages that scripts may build, or that may ask for a password."""
+LONG: Final = 3_000
+"""Characters outside links, with white space as it came. A text with more says something, so nobody has to read it."""
 SCRIPTS: Final = "scripts"
 CHALLENGE: Final = "challenge"
 LOGIN: Final = "login"

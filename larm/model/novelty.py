@@ -1,4 +1,4 @@
-"""Novelty and Fingerprint: what was found out about the text of one page. Values.
+"""Fingerprint, PageText and Novelty: what was found out about the text of one page. Values.
 
 Made by `larm.index.duplicates`; `larm.frontier.traps.desk` takes novelty in, which tells what addresses are worth asking for.
 """
@@ -15,13 +15,36 @@ class Fingerprint(NamedTuple):
     """One text."""
 
     features: int
+    """Their number."""
     simhash: int
     sketch: bytes
     """0 where a drawer is empty."""
-    bands: tuple[int, ...]
-    """63 bits each; none where the text is too short."""
-    news: tuple[int, int]
-    """Features that were looked at for the memory of texts, and how many it did not know. Words with digits are all one."""
+
+
+class PageText(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What has to be known of a page's text to judge what is new of it: made where the page is read.
+
+    Pieces, words and names are numbers for `larm.index.duplicates.features.Memory`: 8 bytes each.
+    """
+
+    fingerprint: Fingerprint
+    """Of its main text."""
+    simhash: int
+    """Of what it is like: of its main text or, if that is short, of the first text with features."""
+    pieces: tuple[bytes, ...]
+    """Of its main text; if that is short, before it of its lines, and of the other text."""
+    words: bytes
+    """Of its title, but for those in its address ..."""
+    echoed: bytes
+    """... and those."""
+    name: bytes
+    """Of its title and its first heading, but for what is in its address; empty if nothing is left."""
+    same: bytes
+    """Of its host, title and main text together; empty without a main text."""
+    spoken: frozenset[str]
+    """See `Novelty.spoken`."""
+    outside: int
+    """Characters outside its links."""
 
 
 class Novelty(msgspec.Struct, frozen=True, gc=False):

@@ -19,10 +19,8 @@ from larm.model.cuts import PROCESSOR
 from larm.model.document import Document
 from larm.parse.apart.protocol import KINDS
 
-_PAGES: Final = ("text/html", "application/xhtml+xml")
 _WITHOUT_WORDS = ("image", "audio", "video", "font", "inode")  # by nature
 _FOR_PROGRAMS = ("text/css", "text/javascript")
-_LONG = 3_000  # characters outside links, with white space as it came: to squeeze the text of each page takes too long
 _SHORT = 600  # characters of a page that is a form or a challenge: menus and a notice
 _NOTHING = 200  # characters outside links that a page has beside an empty place for an application: a footer
 _NOTICE = 60  # characters of "loading", of a name, in place of the page
@@ -78,12 +76,12 @@ class HollowJudge:
 
         Earlier pages count as well of which only the later ones tell that they share all they have.
         """
-        if document.mime not in _PAGES:
+        if document.mime not in hollow.PAGES:
             return _of_file(document, body), 1
         if not document.index:
             return "" if PROCESSOR in document.cuts else hollow.NOINDEX, 1
         lines, low, name = [], b"", ""
-        if len(document.raw_text) + len(document.other_text) - len(document.links.anchors) <= _LONG:
+        if document.outside <= hollow.LONG:
             text = f"{document.raw_text}\n{document.other_text}"
             lines, low = list(filter(None, map(str.strip, text.split("\n")))), body[:_LOOKED_AT].lower()
             name = _of_short(document, low, lines)
@@ -149,7 +147,7 @@ def _of_file(document: Document, body: bytes) -> str:
 
 def _of_short(document: Document, body: bytes, lines: Sequence[str]) -> str:
     size, anchors = sum(map(len, lines)), document.links.anchors
-    if size > _SHORT and size - len(anchors) > _LONG // 2:
+    if size > _SHORT and size - len(anchors) > hollow.LONG // 2:
         return ""
     linked = frozenset(anchors.split("\n"))  # a page may have each link in two menus
     words = min(size - len(anchors), sum([len(line) for line in lines if line not in linked]))

@@ -22,7 +22,7 @@ from typing import Any
 import msgspec
 
 from larm.errors import StorageError
-from larm.index.duplicates.fingerprints import fingerprints, new_memory
+from larm.index.duplicates.fingerprints import bands_of, text_fingerprint
 from larm.index.duplicates.likeness import distance, likeness
 from larm.index.duplicates.novelty import own_text
 from larm.index.duplicates.row import AliasRow, decode_row, letter_hash, pack, same_text, unpack
@@ -30,7 +30,6 @@ from larm.index.duplicates.view import View, waits_for
 from larm.kit.disk.table import Table, TableRow
 from larm.model.crawl_hash import digest, text_hash
 from larm.model.document import Document, Visit
-from larm.model.novelty import Fingerprint
 from larm.model.restriction import open_word
 from larm.model.url import Url
 
@@ -63,7 +62,6 @@ class Aliases:
         self._merge = merge
         self._count = count
         # only the writer thread
-        self._memory: Any = None
         self._table: Table | None = None
         self._held: list[Visit] = []
         self._cost = 0
@@ -93,12 +91,8 @@ class Aliases:
         return [*(self._release() if self._releases else ()), *visits]
 
     def _settle(self, visits: Sequence[Visit]) -> list[Visit]:
-        pages = [visit for visit in visits if visit.document is not None and visit.url is not None]
-        prints = self._look(pages)
-        read: dict[int, AliasRow] = {}
-        for visit, made in zip(pages, prints, strict=True):
-            if visit.document is not None and visit.document.index:
-                read[id(visit)] = _row(visit, visit.document, made)
+        pages = [visit for visit in visits if visit.url is not None]
+        read = {id(visit): _row(visit, visit.document) for visit in pages if visit.document and visit.document.index}
         again = self._take_out(visits, read)
         rows = [row for row in read.values() if not again.get(row.key)]
         view = View(self._open_table(), rows, [visit for visit in visits if not again.get(_key(visit))])
@@ -163,17 +157,6 @@ class Aliases:
             self._table.close()
 
     # -- one page
-
-    def _look(self, pages: Sequence[Visit]) -> list[Fingerprint]:
-        """Fingerprints of the main texts; the crawl has made most of them already."""
-        made = {id(visit): visit.fingerprint for visit in pages if visit.fingerprint is not None}
-        missing = [visit for visit in pages if id(visit) not in made]
-        if missing:
-            if self._memory is None:
-                self._memory = new_memory()
-            texts = [own_text(visit.url, visit.document.raw_text if visit.document else "") for visit in missing]
-            made |= zip(map(id, missing), fingerprints(texts, self._memory), strict=True)
-        return [made[id(visit)] for visit in pages]
 
     def _lead(self, view: View, key: int, row: AliasRow) -> AliasRow | None:
         """The page that this one is an alias of, None if it is to lead."""
@@ -312,8 +295,9 @@ class Aliases:
         return self._table
 
 
-def _row(visit: Visit, document: Document, made: Fingerprint) -> AliasRow:
+def _row(visit: Visit, document: Document) -> AliasRow:
     url = visit.url or Url("", "", "", 0)
+    made = visit.fingerprint or text_fingerprint(own_text(visit.url, document.raw_text))  # the crawl has made most already
     named = document.canonical.fingerprint if document.canonical else 0
     return AliasRow(
         key=url.fingerprint,
@@ -321,7 +305,7 @@ def _row(visit: Visit, document: Document, made: Fingerprint) -> AliasRow:
         digest=document.seen or _silent_digest(visit, document),
         simhash=made.simhash,
         sketch=made.sketch if made.features else b"",
-        bands=made.bands,
+        bands=bands_of(made),
         title=text_hash(document.title),
         canonical=named,
         features=made.features,

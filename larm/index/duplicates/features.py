@@ -1,4 +1,4 @@
-"""Features of texts, counted in Python: where there is no compiler, and to hold ``compiled.pyx`` against. For one thread.
+"""Features of texts, counted in Python: where there is no compiler, and to hold ``compiled.pyx`` against. Any thread.
 
 What they are says `larm.index.duplicates.fingerprints`. Some 3 ms for 10 KB of text. Both fold texts by the table of this file.
 """
@@ -32,12 +32,16 @@ _C1, _C2, _C3 = 0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xFF51AFD7ED558CCD
 
 
 class Memory:
-    """See `larm.index.duplicates.fingerprints.new_memory`."""
+    """The pieces of the texts of late, in bounded memory. For one thread.
+
+    New ones overwrite old ones, and nothing is kept across restarts, after which all text is new for a while.
+    """
 
     def __init__(self, slots: int) -> None:
+        """``slots``: a power of two; two bytes each."""
         # constant after construction
         self._mask = slots - 1
-        # only the writer thread
+        # only the thread that asks
         self._table = array("H", bytes(2 * slots))
 
     @property
@@ -45,30 +49,27 @@ class Memory:
         """Bytes of the table."""
         return 2 * len(self._table)
 
-    def news(self, hashes: Collection[int]) -> tuple[int, int]:
-        """How many features were looked at, and how many were not known; from now on they are."""
-        places = [(mixed & self._mask, mixed >> 48 | 1) for mixed in hashes]
+    def news(self, pieces: bytes) -> tuple[int, int]:
+        """Return the number of pieces, and of those that were not known; from now on they are."""
+        places = [(mixed & self._mask, mixed >> 48 | 1) for mixed in array("Q", pieces)]
         found = sum([self._table[slot] != mark for slot, mark in places])
         for slot, mark in places:  # afterwards: a text may repeat itself
             self._table[slot] = mark
         return len(places), found
 
 
-def measured(texts: Sequence[str], memory: Memory, links: bool) -> list[Measured]:
-    """Of each text: the count of its features, their simhash and sketch, and its news."""
-    return [_measured(text.encode("utf-8", "surrogatepass").translate(FOLD), memory, links) for text in texts]
-
-
-def _measured(folded: bytes, memory: Memory, links: bool) -> Measured:
-    text = _SPACES.sub(b" ", b" " + folded) + b"\0"
-    places = [found.start() for found in _BEGIN.finditer(text, 0, max(0, len(text) - _WINDOW + 1))]
+def measured(text: str, links: bool) -> Measured:
+    """Measure one text. ``links``: it is that of links, in which there is always one more identifier."""
+    folded = text.encode("utf-8", "surrogatepass").translate(FOLD)
+    words = _SPACES.sub(b" ", b" " + folded) + b"\0"
+    places = [found.start() for found in _BEGIN.finditer(words, 0, max(0, len(words) - _WINDOW + 1))]
     low: dict[int, int] = {}
     for at in places:
-        mixed = _hash(text, at)
+        mixed = _hash(words, at)
         low[mixed >> 57] = min(low.get(mixed >> 57, _ALL), mixed & _REST)
     sketch = bytes([low[drawer] % 255 + 1 if drawer in low else 0 for drawer in range(DRAWERS)])
-    news = memory.news([_hash(*each) for each in _looked_at(text, places, links)])
-    return len(places), _simhash(low.values()), sketch, news
+    pieces = array("Q", [_hash(*each) for each in _looked_at(words, places, links)])
+    return len(places), _simhash(low.values()), sketch, pieces.tobytes()
 
 
 def _looked_at(text: bytes, places: Sequence[int], links: bool) -> list[tuple[bytes, int]]:

@@ -7,8 +7,8 @@ DRAWERS = 128
 """Of a sketch."""
 
 
-Measured = tuple[int, int, bytes, tuple[int, int]]
-"""What a `Fingerprint` is made of: features, simhash, sketch and news of a text."""
+Measured = tuple[int, int, bytes, bytes]
+"""Features, simhash and sketch of a text as in `Fingerprint`; its pieces as in `PageText`."""
 
 
 def likeness(one: bytes, other: bytes) -> float:

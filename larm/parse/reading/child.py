@@ -10,9 +10,11 @@ from typing import Final
 
 import msgspec
 
+from larm.index.duplicates.novelty import page_text
 from larm.kit.garbage import collect_rarely, give_back
 from larm.kit.processes.frames import KEPT
 from larm.kit.processes.helper_serve import serve
+from larm.model import hollow
 from larm.model.document import Document
 from larm.model.host_resolver import parse_rules
 from larm.model.link_memo import LinkMemo
@@ -53,7 +55,7 @@ class Child:
         read = [process.process(message, fetched) for message, fetched in request.pages]
         if self._counts[NO_MEMORY]:
             raise MemoryError
-        documents = [None if document.mime == _NOT_HERE or document.mime in KINDS else document for document in read]
+        documents = [self._told(message, document) for (message, _), document in zip(request.pages, read, strict=True)]
         counts = dict(self._counts)
         self._counts.clear()
         if len(self._reply) > KEPT:
@@ -63,6 +65,17 @@ class Child:
             give_back()
         return self._reply
 
+    def _told(self, message: URLMessage, document: Document) -> Document | None:
+        """What the crawl is told of a page: its text only if a storage wants it, or `HollowJudge` has to read it."""
+        if self._terms is None or document.mime == _NOT_HERE or document.mime in KINDS:
+            return None
+        if not self._terms.judged:
+            return document
+        measured = page_text(message.url, document)
+        if self._terms.text or document.mime not in hollow.PAGES or measured.outside <= hollow.LONG:
+            return msgspec.structs.replace(document, measured=measured)
+        return msgspec.structs.replace(document, measured=measured, raw_text="", other_text="")
+
     def _build(self, terms: Terms) -> ByMime:
         normalizer = URLNormalizer(parse_rules(terms.host_rules, "host resolver"), *terms.urls, files=terms.files)
         settings = settings_of(terms)
@@ -71,7 +84,7 @@ class Child:
             settings,
             dict.fromkeys(terms.own, _NotHere()),
             self._count,
-            text=terms.text,
+            text=terms.text or terms.judged,
             agent=terms.agent,
             page_size=terms.page_size,
             rules=terms.rules,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,26 +35,21 @@ def features(text: str) -> Iterator[bytes]:
             yield joined[at : at + 16]
 
 
-@given(st.lists(texts, max_size=6))
-def test_how_many_there_are(found: list[str]) -> None:
-    for each, (count, _, sketch, (looked, news)) in zip(found, measured(found, Memory(1 << 12), False), strict=True):
-        assert count == len(list(features(each))), each
-        assert (sketch == bytes(128)) == (count == 0)
-        assert news <= looked <= count
-
-
-@given(st.lists(texts, max_size=6), st.lists(texts, max_size=6))
-def test_the_neighbours_in_a_batch_change_nothing_but_the_news(one: list[str], other: list[str]) -> None:
-    alone = [measured([each], Memory(1 << 12), False)[0][:3] for each in one]
-    assert [each[:3] for each in measured([*one, *other], Memory(1 << 12), False)][: len(one)] == alone
+@given(texts)
+def test_how_many_there_are(text: str) -> None:
+    count, _, sketch, pieces = measured(text, False)
+    assert count == len(list(features(text)))
+    assert (sketch == bytes(128)) == (count == 0)
+    looked, news = Memory(1 << 12).news(pieces)
+    assert news <= looked == len(pieces) // 8 <= count
 
 
 @given(texts)
 def test_the_second_time_nothing_is_new(text: str) -> None:
     memory = Memory(1 << 22)
-    (first,), (second,) = measured([text], memory, False), measured([text], memory, False)
-    assert first[:3] == second[:3]
-    assert second[3][1] == 0
+    _, _, _, pieces = measured(text, False)
+    memory.news(pieces)
+    assert memory.news(pieces)[1] == 0
 
 
 needs_it = pytest.mark.skipif(not fingerprints.COMPILED, reason="installed without a C compiler")
@@ -71,22 +67,27 @@ def test_it_is_what_its_sources_say() -> None:
 
 
 @needs_it
-@given(st.lists(st.lists(texts, max_size=6), max_size=4), st.booleans())
-def test_compiled_and_in_python_they_are_the_same(batches: list[list[str]], links: bool) -> None:
-    """In memories of their own, which fill up: what of a text is new depends on all that was read before."""
+@given(texts, st.booleans())
+def test_compiled_and_in_python_they_are_the_same(text: str, links: bool) -> None:
+    assert fingerprints.measured(text, links) == measured(text, links)
+
+
+@needs_it
+@given(st.lists(st.lists(st.integers(0, (1 << 64) - 1), max_size=80)))
+def test_compiled_and_in_python_memories_are_the_same(batches: list[list[int]]) -> None:
+    """They fill up: what is new depends on all that was read before."""
     ours, plains = fingerprints.new_memory(1 << 8), Memory(1 << 8)
     for batch in batches:
-        assert fingerprints._counting.measured(batch, ours, links) == plain.measured(batch, plains, links)
+        pieces = array("Q", batch).tobytes()
+        assert ours.news(pieces) == plains.news(pieces)
 
 
 @needs_it
 def test_a_text_that_is_longer_than_those_before() -> None:
-    ours, plains = fingerprints.new_memory(), Memory(1 << 22)
     for times in (1, 100, 1_000, 40_000, 3):
         text = " ".join(f"word{number % 977} x{number:x} \u6771\u4eac {'-' * (number % 5)}" for number in range(times))
-        assert fingerprints._counting.measured([text, text], ours, False) == plain.measured([text, text], plains, False)
+        assert fingerprints.measured(text, False) == measured(text, False)
 
 
 def test_a_page_of_words() -> None:
-    [found] = fingerprints.fingerprints(["the same words again " * 20], fingerprints.new_memory())
-    assert found.features == 78
+    assert fingerprints.text_fingerprint("the same words again " * 20).features == 78

@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from larm.index.duplicates.fingerprints import fingerprints, new_memory
-from larm.index.duplicates.novelty import NoveltyJudge, own_text
+from larm.index.duplicates.fingerprints import text_fingerprint
+from larm.index.duplicates.novelty import NoveltyJudge, own_text, page_text
 from larm.kit.threads.workers import Workers
 from larm.model.document import Document, Visit
 from larm.model.links import Link, Links
+from larm.model.novelty import PageText
 from larm.testing.fakes import url
 
 
@@ -58,7 +59,7 @@ def test_less_than_a_tenth_is_nothing_new() -> None:
 def test_a_text_of_one_piece_is_new_once() -> None:
     texts = ["Terrible floods", "Terrible storms", "Terrible floods"]
     visits = [page(f"{number}", text) for number, text in enumerate(texts)]
-    assert [made.news[0] for made, _ in NoveltyJudge().judge(visits)] == [1, 1, 1]
+    assert [made.features for made, _ in NoveltyJudge().judge(visits)] == [1, 1, 1]
     assert stale(*visits) == [False, False, True]
 
 
@@ -135,8 +136,23 @@ def test_what_has_no_text_because_of_what_it_is_says_nothing_either_way() -> Non
 def test_fingerprints_are_those_that_the_aliases_would_make() -> None:
     visits = [page("a/b/c", f"Nothing found for /a/b/c. {prose(n, 100 * n)}") for n in range(1, 5)]
     texts = [own_text(visit.url, visit.document.raw_text) for visit in visits if visit.document]
-    made = [fingerprint[:4] for fingerprint, _ in NoveltyJudge().judge(visits)]
-    assert made == [fingerprint[:4] for fingerprint in fingerprints(texts, new_memory(1))]
+    made = [fingerprint for fingerprint, _ in NoveltyJudge().judge(visits)]
+    assert made == [text_fingerprint(each) for each in texts]
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.sampled_from(["", "Great news. ", prose(1)]), st.text(max_size=80)), max_size=6))
+def test_pages_are_judged_alike_by_what_was_measured_elsewhere(found: list[tuple[str, str]]) -> None:
+    visits = [page(f"?q={n}", text + more, more, other=text) for n, (text, more) in enumerate(found)]
+    assert NoveltyJudge().judge([measured_elsewhere(visit) for visit in visits]) == NoveltyJudge().judge(visits)
+
+
+def measured_elsewhere(visit: Visit) -> Visit:
+    """The page without its text, as another process sends it."""
+    assert visit.document is not None
+    assert visit.url is not None
+    made = msgspec.msgpack.decode(msgspec.msgpack.encode(page_text(visit.url, visit.document)), type=PageText)
+    return replace(visit, document=replace(visit.document, raw_text="", other_text="", measured=made))
 
 
 @settings(max_examples=30)

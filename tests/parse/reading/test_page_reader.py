@@ -9,8 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from larm.config import ProcessingSettings
+from larm.index.duplicates.novelty import page_text
 from larm.kit.processes.frames import LENGTH
 from larm.kit.processes.helper_process import MAX_ANSWER, Died, HelperProcess, TookTooLong
 from larm.model.document import Document
@@ -34,8 +36,8 @@ OWN = ("text/x-own",)
 POISONED = "tests.parse.reading.poisoned_child"
 
 
-def terms(*, text: bool = True) -> Terms:
-    return Terms(plain(SETTINGS), "larm", (False, True), RULES, False, text, 10_000_000, OWN)
+def terms(*, text: bool = True, judged: bool = False) -> Terms:
+    return Terms(plain(SETTINGS), "larm", (False, True), RULES, False, text, 10_000_000, OWN, judged=judged)
 
 
 def read(there: PageReader, pages: Sequence[Page]) -> list[Found]:
@@ -68,11 +70,11 @@ def counts() -> Counter[str]:
     return Counter()
 
 
-def reader(counts: Counter[str], child: str = CHILD, *, text: bool = True) -> PageReader:
+def reader(counts: Counter[str], child: str = CHILD, *, text: bool = True, judged: bool = False) -> PageReader:
     def count(name: str, n: int) -> None:
         counts[name] += n
 
-    return PageReader(terms(text=text), count, HelperProcess(child, MEMORY[SETTINGS.parser]))
+    return PageReader(terms(text=text, judged=judged), count, HelperProcess(child, MEMORY[SETTINGS.parser]))
 
 
 @pytest.fixture
@@ -98,6 +100,21 @@ def test_documents_are_the_same_as_here(counts: Counter[str], text: bool) -> Non
     finally:
         there.close()
     assert not counts
+
+
+@pytest.mark.parametrize("text", [True, False])
+def test_text_is_sent_only_if_a_storage_or_a_judge_has_to_read_it(counts: Counter[str], text: bool) -> None:
+    pages = [*PAGES, page("long", f"<title>Long</title><h1>Head</h1><p>{'all kinds of words ' * 200}<a href=b>b</a>")]
+    whole = here(pages)
+    there = reader(counts, text=text, judged=True)
+    try:
+        *short, long = read(there, pages)
+    finally:
+        there.close()
+    made = [page_text(lease.message.url, document) for (lease, _), document in zip(pages, whole, strict=True)]
+    expected = [replace(document, measured=each) for document, each in zip(whole, made, strict=True)]
+    assert short == expected[:-1]
+    assert long == (expected[-1] if text else replace(expected[-1], raw_text="", other_text=""))
 
 
 def test_a_page_that_ends_the_process_costs_itself(poisoned: PageReader, counts: Counter[str]) -> None:
