@@ -5,7 +5,7 @@ Part of the host's record, and guarded like it. A page speaks against the patter
 an order, not a verdict: what it holds back is asked for later, see `larm.frontier.traps.rounds`.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -100,7 +100,7 @@ class HostTraps(msgspec.Struct, array_like=True, eq=False):
             return []
         self._struck = [*self._struck[1 - _STRUCK :], page]
         self._wary = self.read + _WARY
-        return self._judge_all(self._told(page), False, rules)
+        return self._judge_all(self._told(page, parts_of(page)), False, rules)
 
     # -- before an address is asked for, and for `larm why`
 
@@ -206,24 +206,28 @@ class HostTraps(msgspec.Struct, array_like=True, eq=False):
         if found:
             self.active = True
             self._sift()
-        if read.barren or read.copy or self.records:
-            lines += self._judge_barren(read)
+        own = (
+            self._told(read.url.access, parts) if read.barren or read.copy or self.records else []
+        )  # good sites have no records
+        if own:
+            lines += self._judge_barren(read, own[:-1])
         if self.warm < WARM:
             self.warm += 1
-        elif not read.stale and self.records:  # good sites have no records
-            own = self._told(read.url.access)
+        elif not read.stale and self.records:
             if read.referrer.startswith(parts.origin + "/"):  # a list of articles has no text of its own, but leads to some
-                own += [each for each in self._told(read.referrer) if each.breadth <= 1 and each not in own]
+                own += [
+                    each for each in self._told(read.referrer, parts_of(read.referrer)) if each.breadth <= 1 and each not in own
+                ]
             lines += self._judge_all(own, True, rules)
         return lines
 
-    def _judge_barren(self, read: Novelty) -> list[str]:
+    def _judge_barren(self, read: Novelty, patterns: Sequence[Pattern]) -> list[str]:
         """Close patterns of which page after page is of no use and leads nowhere: forms, histories, exports.
 
         Where there are parameters, copies of other pages are of no use, either, as of a topic for each of its posts.
         """
         lines = []
-        for pattern in self._told(read.url.access)[:-1]:
+        for pattern in patterns:
             useless = read.barren or (read.copy and "?" in pattern.text)
             record = self._record(pattern) if useless else self.records.get(pattern.key)
             if record is None or record.closed:
@@ -285,9 +289,10 @@ class HostTraps(msgspec.Struct, array_like=True, eq=False):
         alone = self._patterns(without(parts, self.parameters.meaningless(parts)))
         return [Pattern(text, breadth, number_of(text)) for text, breadth in ((f"{e.text}{_ONCE}", e.breadth) for e in alone)]
 
-    def _told(self, access: str) -> list[Pattern]:
+    def _told(self, access: str, parts: Parts) -> list[Pattern]:
         """The patterns that hear of a page what it was worth."""
-        parts = parts_of(access)
+        if not self.parameters.empty:
+            return self._patterns(parts)
         plain = self._patterns(without(parts, self.parameters.idle(parts)))
         asked = self._asked(access, parts)
         return plain if asked == plain else [*plain, *asked]

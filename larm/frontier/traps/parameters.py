@@ -62,6 +62,7 @@ class Count(NamedTuple):
         return self.same >= _SAME and (self.other + self.near) * _OTHER <= self.same
 
 
+_NOTHING = frozenset[str]()  # one for all hosts
 _NEVER, _SESSION = Count(), Count(same=_SAME)
 
 
@@ -84,22 +85,31 @@ class HostParameters(msgspec.Struct, array_like=True, eq=False):
     _proofs: dict[str, int] = {}
     _late: list[int] = []
     """Simhashes of the last pages; an empty deque takes 760 bytes, a fifth of a host's record."""
+    _empty: frozenset[str] | None = None
 
-    def meaningless(self, parts: Parts) -> set[str]:
-        """What, on this host, does not make a page another one."""
-        if not self.counts:
-            return self.idle(parts)
-        return {name for name in (*numbered(parts), *parts.parameters) if self._count_of(name).nothing}
+    @property
+    def empty(self) -> frozenset[str]:
+        """All names of parameters and segments that do not make a page another one. Most hosts have none."""
+        if self._empty is None:
+            names = [*self.sessions, *(name for name, count in self.counts.items() if count.nothing)]
+            self._empty = frozenset(names) if names else _NOTHING
+        return self._empty
+
+    def meaningless(self, parts: Parts) -> frozenset[str]:
+        """What of this address does not make a page another one."""
+        return self.empty.intersection((*numbered(parts), *parts.parameters)) if self.empty else self.empty
 
     def idle(self, parts: Parts) -> set[str]:
         """Parameters that do not change the text, either."""
-        return {name for name in parts.parameters if self._count_of(name).idle}
+        return {name for name in self.empty.intersection(parts.parameters) if self._count_of(name).idle}
 
     def family(self, parts: Parts) -> int | None:
         """The form that it has in common with its family; None: it has none.
 
         Where there are sessions, an address without one is of the family of those with one.
         """
+        if not self.empty:
+            return None
         empty = self.meaningless(parts)
         return form_of(without(parts, empty)) if empty or self.sessions else None
 
@@ -114,15 +124,11 @@ class HostParameters(msgspec.Struct, array_like=True, eq=False):
         if family is not None and self.first(access, family):
             entry(self.claims, family, lambda: number_of(access), _CLAIMS)
 
-    @property
-    def empty(self) -> list[str]:
-        """All that mean nothing."""
-        return [*self.sessions, *(name for name, count in self.counts.items() if count.nothing)]
-
     def mean_something(self, names: Iterable[str]) -> None:
         """It was a mistake."""
         for name in names:
             self.counts[name] = Count(0, _SAME)
+        self._empty = None
 
     def learn(self, read: Novelty, parts: Parts, *, segments: bool) -> list[str]:
         """Compare a page with those whose address is the same but for a parameter, or two. Returns what now means nothing.
@@ -134,8 +140,7 @@ class HostParameters(msgspec.Struct, array_like=True, eq=False):
         names = sorted({*(numbered(parts) if segments else ()), *parts.parameters} - read.spoken - empty)
         if read.simhash and (self.counts or names) and len(names) <= _LONGEST:
             own = number_of(read.url.access), read.simhash
-            late = sorted([distance(each, read.simhash) for each in self._late])
-            usual = late[(len(late) - 1) // 2] if late else 0  # the lower median
+            usual = -1  # not known yet: most pages are compared with no other one
             first, _ = entry(self._forms, form_of(without(parts, empty)), lambda: own, _FORMS)
             pairs = [(name,) for name in names] + list(combinations(names, 2))
             settled: set[str] = set()  # alone they differ; in a pair nothing would be learned of the other one
@@ -144,6 +149,9 @@ class HostParameters(msgspec.Struct, array_like=True, eq=False):
                 if first == own[0] or not settled.isdisjoint(some):
                     continue
                 far = distance(simhash, read.simhash)
+                if usual < 0:
+                    late = sorted([distance(each, read.simhash) for each in self._late])
+                    usual = late[(len(late) - 1) // 2] if late else 0  # the lower median
                 alike = far <= max(_ALIKE, _NEARER * usual)
                 if (alike and self._says_as_much(simhash, some)) or (far > max(_ALIKE, _FARTHER * usual) and len(some) == 1):
                     settled.update(some)
@@ -171,6 +179,7 @@ class HostParameters(msgspec.Struct, array_like=True, eq=False):
             return False
         self.sessions = [*self.sessions, links.name]
         self.counts.pop(links.name, None)
+        self._empty = None
         return True
 
     def _says_as_much(self, text: int, some: Iterable[str]) -> bool:
@@ -185,6 +194,7 @@ class HostParameters(msgspec.Struct, array_like=True, eq=False):
         """Whether it has just turned out to mean nothing."""
         known = entry(self.counts, name, Count, _PARAMETERS)
         now = self.counts[name] = Count(*(one + other for one, other in zip(known, more, strict=True)))
+        self._empty = None
         return now.nothing and not known.nothing
 
 
