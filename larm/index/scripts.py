@@ -66,13 +66,11 @@ def parted(text: str) -> Parts:
     """
     if text.isascii():
         return Parts(text, "")
-    if not text.encode("utf-8", "replace").translate(None, _PERHAPS):
+    few = text.encode("utf-8", "replace").translate(None, _ASCII)
+    if not few.translate(None, _PERHAPS) or not _runs().search(few.decode()):
         return Parts(text, "")
     runs = _runs().findall(text)
-    count = sum(map(len, runs))
-    if not count:
-        return Parts(text, "")
-    return Parts("", text) if count >= _HEAVY * len(text) else Parts(text, " ".join(runs))
+    return Parts("", text) if sum(map(len, runs)) >= _HEAVY * len(text) else Parts(text, " ".join(runs))
 
 
 def is_unspaced(character: str) -> bool:

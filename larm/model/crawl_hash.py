@@ -25,17 +25,11 @@ def written(value: int) -> str:
     return base64.urlsafe_b64encode(value.to_bytes(8)).rstrip(b"=").decode()
 
 
-def text_hash(*texts: str) -> int:
-    """The hash over the words of a page's text, of which markup and scripts are no part (YIOOP-9); 0 where there are none.
+def page_hash(title: str, text: str, of: Callable[[bytes], int] = crawl_hash) -> int:
+    """Return the hash over the words of a page's text, without markup and scripts (YIOOP-9); 0 if only the title has words.
 
     White space and punctuation do not count, as far as they are ASCII: to look for all of Unicode's takes five times as long.
     """
-    words = _words("".join(texts))
-    return crawl_hash(words) if words else 0
-
-
-def page_hash(title: str, text: str, of: Callable[[bytes], int] = crawl_hash) -> int:
-    """The `text_hash` of a page whose text comes in the page's order; 0 where there is nothing to read but a title."""
     words = _words(text)
     return of(_words(title) + words) if words else 0
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from larm.model.crawl_hash import crawl_hash, page_hash, text_hash, written
+from larm.model.crawl_hash import crawl_hash, page_hash, written
 
 
 @pytest.mark.parametrize(
@@ -23,13 +23,13 @@ def test_the_vectors_of_yioop_10(text: str, value: int, short: str) -> None:
 
 def test_the_vector_of_yioop_9() -> None:
     """Of a page without its scripts and tags only the words are left."""
-    assert written(text_hash("Hello,", " World!")) == written(text_hash("Hello World")) == "fQFVMtOKX8w"
+    assert written(page_hash("Hello,", " World!")) == written(page_hash("", "Hello World")) == "fQFVMtOKX8w"
 
 
 def test_punctuation_is_not_text() -> None:
-    assert text_hash("It's - a...\ttest\n") == text_hash("Its", "a", "test")
-    assert text_hash(" .,! \n") == 0
-    assert text_hash("日本") != text_hash("日本語")
+    assert page_hash("", "It's - a...\ttest\n") == page_hash("Its", "a test")
+    assert page_hash("", " .,! \n") == 0
+    assert page_hash("", "日本") != page_hash("", "日本語")
 
 
 @settings(max_examples=30)
@@ -43,4 +43,4 @@ def test_pieces_make_no_difference(data: bytes) -> None:
 
 def test_a_page_without_text_has_none_whatever_its_title() -> None:
     assert page_hash("a title", "") == page_hash("a title", " \n-\t") == 0
-    assert page_hash("a title", "\0 text") == text_hash("a title", "text") != 0
+    assert page_hash("a title", "\0 text") == page_hash("", "a title text") != 0

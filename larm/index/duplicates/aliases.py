@@ -28,7 +28,7 @@ from larm.index.duplicates.novelty import own_text
 from larm.index.duplicates.row import AliasRow, decode_row, letter_hash, pack, same_text, unpack
 from larm.index.duplicates.view import View, waits_for
 from larm.kit.disk.table import Table, TableRow
-from larm.model.crawl_hash import digest, text_hash
+from larm.model.crawl_hash import digest
 from larm.model.document import Document, Visit
 from larm.model.restriction import open_word
 from larm.model.url import Url
@@ -306,7 +306,6 @@ def _row(visit: Visit, document: Document) -> AliasRow:
         simhash=made.simhash,
         sketch=made.sketch if made.features else b"",
         bands=bands_of(made),
-        title=text_hash(document.title),
         canonical=named,
         features=made.features,
         letter=letter_hash(document.title, document.raw_text, document.other_text, open_word(visit.restricted)),

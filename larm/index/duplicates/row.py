@@ -21,8 +21,6 @@ class AliasRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     sketch: bytes
     """Empty where the text has no features."""
     bands: tuple[int, ...]
-    title: int = 0
-    """`text_hash` of the title; 0: it has none."""
     canonical: int = 0
     """Fingerprint of the address that it names as its canonical one; 0: none."""
     visit: bytes = b""
@@ -30,7 +28,7 @@ class AliasRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     features: int = 0
     """Number of those of the main text."""
     letter: int = 0
-    """`letter_hash`."""
+    """`letter_hash` of its title and texts."""
     group: int = 0
     """``digest`` of the page that this one is nearly the same as, though it leads; 0: of none. Both are one search result."""
     head: int = 0
@@ -45,8 +43,7 @@ class AliasRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
 def same_text(row: AliasRow, other: AliasRow) -> bool:
     """They say the same to the letter. To ``digest``, by which they are found, ``==`` and ``!=``, or ``1 23`` and ``12 3``, are
     the same."""
-    same = (row.title, row.letter, row.sketch) == (other.title, other.letter, other.sketch)
-    return row.digest == other.digest != 0 and same
+    return row.digest == other.digest != 0 and row.letter == other.letter and row.sketch == other.sketch
 
 
 def letter_hash(*texts: str) -> int:
