@@ -126,8 +126,9 @@ def _ranks(nodes: Sequence[int], targets: Sequence[Collection[int]], path: Path)
     while moved > PRECISE:
         gathered = [0.0] * len(nodes)
         for held, some in zip(rank, targets, strict=True):
+            share = held / len(some) if some else 0.0
             for target in some:
-                gathered[target] += held / len(some)
+                gathered[target] += share
         rest = (1.0 - DAMPING * sum(gathered)) / len(nodes)
         gathered = [DAMPING * each + rest for each in gathered]
         moved = sum([abs(each - before) for each, before in zip(gathered, rank, strict=True)])
