@@ -8,6 +8,7 @@ what two threads may do to each other is to make a Url twice.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from larm.model.file_url import FILES
 from larm.model.links import Row
@@ -30,12 +31,14 @@ Found = Url | str | None
 class Hrefs(dict[str, Found]):
     """What the hrefs in one directory of a site come to, or, in a table of their own, those that do so in all of them."""
 
-    __slots__ = ("rows",)
+    __slots__ = ("rows", "targets")
 
     def __init__(self) -> None:
         super().__init__()
         self.rows: dict[tuple[str, str], Row | None] = {}
         """The same of links, by href and text; None: nowhere. Filled by who looks for the links of pages."""
+        self.targets: dict[bytes, Any] = {}
+        """The same by the bytes of elements, for the compiled reader."""
 
 
 class LinkMemo:
@@ -85,17 +88,18 @@ class LinkMemo:
     def note(self, hrefs: Hrefs, href: str, found: Found) -> None:
         """Remember an href in one of `hrefs`."""
         if len(href) <= _LONG:
-            self._hold()
+            self.hold()
             hrefs[href] = found
 
     def note_row(self, hrefs: Hrefs, link: tuple[str, str], row: Row | None) -> None:
         """Remember a link, if its href is remembered."""
         if link[0].partition("#")[0] in hrefs and len(link[0]) + len(link[1]) <= _LONG:
-            self._hold()
+            self.hold()
             hrefs.rows[link] = row
 
-    def _hold(self) -> None:
-        self._held += 1
+    def hold(self, more: int = 1) -> None:
+        """Count what is remembered; where that is too much, forget all of it."""
+        self._held += more
         if self._held > self._size:
             self._hrefs, self._held = {}, 0
 
@@ -106,26 +110,35 @@ class LinkMemo:
 class PageLinks:
     """Resolves the hrefs of one page; used by one thread."""
 
-    __slots__ = ("_base", "_directory", "_empty", "_memo", "_origin", "_path", "_root", "hrefs", "site")
+    __slots__ = ("_base", "_empty", "_memo", "_path", "directory", "hrefs", "normalizer", "origin", "root", "site")
 
     def __init__(self, memo: LinkMemo, base: str, empty: Url | None = None) -> None:
         """``empty``: where a link without an address leads, such as ``#x``; None: nowhere, as to the page itself."""
         # constant after construction
         self._empty = empty
         self._memo = memo
+        self.normalizer = memo.normalizer
         self._base = base
         self._path = base.partition("?")[0]
-        self._directory = self._path[: self._path.rindex("/") + 1]
-        self._origin = base[:7] if base.startswith(FILES) else base[: base.index("/", 8)]
-        self._root = self._origin + "/"
-        self.hrefs = memo.hrefs(self._directory)
+        self.directory = self._path[: self._path.rindex("/") + 1]
+        self.origin = base[:7] if base.startswith(FILES) else base[: base.index("/", 8)]
+        self.root = self.origin + "/"
+        self.hrefs = memo.hrefs(self.directory)
         """What is known already: of the links of API documentation nine in ten. For callers that ask a hundred times a page."""
-        self.site = self.hrefs if base.startswith(FILES) else memo.hrefs(self._origin)
+        self.site = self.hrefs if base.startswith(FILES) else memo.hrefs(self.origin)
         """The same of what leads to one address from each page of the site, as most menus do."""
 
     def note_row(self, link: tuple[str, str], row: Row | None) -> None:
         """Remember what a link (its href, its text) comes to, for other pages in this directory."""
         self._memo.note_row(self._known(link[0]), link, row)
+
+    def keeps(self, href: str) -> bool:
+        """Return True if a link leads to the same address from other pages, too, and is not too long to be remembered."""
+        return (href[: href.index("#")] if "#" in href else href) in self._known(href)
+
+    def hold(self, links: int) -> None:
+        """Count what was remembered in ``targets``."""
+        self._memo.hold(links)
 
     def resolve(self, href: str) -> Url | None:
         """Return where ``href`` leads; None: nowhere, as to the page itself, or by ``mailto:``, ``javascript:`` ...
@@ -163,28 +176,28 @@ class PageLinks:
 
     def _plain(self, glued: str) -> Url | None:
         """Of the host that the page is on only the rest is looked at: it may be an IP address, or have an odd port."""
-        if glued.startswith(self._root) and not glued.startswith(FILES):
-            return self._memo.normalizer.beside(glued, self._origin)
+        if glued.startswith(self.root) and not glued.startswith(FILES):
+            return self._memo.normalizer.beside(glued, self.origin)
         return self._memo.normalizer.canonical(glued)
 
     def _glue(self, href: str) -> str:
         first = href[0]
         if first == "/":
-            return self._origin + href if not href.startswith("//") else self._origin[: self._origin.index("/")] + href
+            return self.origin + href if not href.startswith("//") else self.origin[: self.origin.index("/")] + href
         if href.startswith(("http://", "https://")):
             return href
         if first == ".":
             return self._climb(href)
         if first == "?":
             return self._path + href
-        return "" if ":" in href else self._directory + href
+        return "" if ":" in href else self.directory + href
 
     def _climb(self, href: str) -> str:
         """Every link of many documentation sites begins with ``../``."""
-        directory, at = self._directory, 0
+        directory, at = self.directory, 0
         while href.startswith("../", at):
             at += 3
-            if len(directory) > len(self._root):
+            if len(directory) > len(self.root):
                 directory = directory[: directory.rindex("/", 0, -1) + 1]
         return directory + href[at:]
 

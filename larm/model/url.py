@@ -175,9 +175,10 @@ MAX_CHARACTERS = 100_000
 _HOSTS = 20_000  # host names whose key is remembered: some 4 MB
 
 # What WHATWG's parser would return unchanged. Left to ada: IP addresses, IDNs, most odd ports, credentials, dot segments.
+PLAIN_HOST = re.compile(r"(?:(?!xn--)[a-z0-9_-]++\.)*+(?!xn--)[a-z][a-z0-9_-]*+")
 _PLAIN = re.compile(
     r"(https?)://"
-    r"((?:(?!xn--)[a-z0-9_-]++\.)*+(?!xn--)[a-z][a-z0-9_-]*+(?::(?!80/|443/)(?:[1-5][0-9]{4}|[1-9][0-9]{0,3}))?)"
+    rf"({PLAIN_HOST.pattern}(?::(?!80/|443/)(?:[1-5][0-9]{{4}}|[1-9][0-9]{{0,3}}))?)"
     r"((?:/(?!\.|%2[eE])[A-Za-z0-9$_.&;@=%~,:!*'()+-]*+)++(?:\?[A-Za-z0-9$_.&;@=%~,:!*()+/?-]*+)?)"
 )
 _PLAIN_FILE = re.compile(_PLAIN.pattern[_PLAIN.pattern.rindex("((?:/") :])
@@ -207,10 +208,10 @@ class URLNormalizer:
         # constant after construction
         self._files = files
         self._resolver = resolver or HostResolver()
-        self._lowercase_path = lowercase_path
+        self.lowercase_path = lowercase_path
         self._folder_pages = folder_pages
         # written by any thread; what a race costs is time
-        self._keys: dict[str, str] = {}
+        self.keys: dict[str, str] = {}
 
     def parse(self, text: str) -> Url:
         """The Url of an absolute URL. People type ``example.com/x`` or ``localhost:8080`` and mean http. Raises BadUrl."""
@@ -248,12 +249,12 @@ class URLNormalizer:
 
     def _make(self, access: str, scheme: str, authority: str, file: str) -> Url:
         access = access or f"{scheme}://{authority}{file}"  # credentials are left out: they must not reach a log
-        key = self._keys.get(authority) or self._key(authority)
-        normal = normal_file(file, self._lowercase_path, self._folder_pages)
+        key = self.keys.get(authority) or self.key_of(authority)
+        normal = normal_file(file, self.lowercase_path, self._folder_pages)
         normalised = access if normal == file and key == authority else f"{scheme}://{key}{normal}"
         return Url(access, normalised, key, fingerprint_of(normalised))
 
-    def _key(self, authority: str) -> str:
+    def key_of(self, authority: str) -> str:
         """The host record's key, which is also the authority of the normalised form."""
         host, colon, port = authority.rpartition(":")
         if not colon or port.endswith("]"):
@@ -263,9 +264,9 @@ class URLNormalizer:
         key = self._resolver.resolve(host) + colon + port
         if len(authority) > 300:  # no name in the DNS is
             return key
-        if len(self._keys) >= _HOSTS:
-            self._keys.clear()
-        return self._keys.setdefault(authority, key)
+        if len(self.keys) >= _HOSTS:
+            self.keys.clear()
+        return self.keys.setdefault(authority, key)
 
 
 def fingerprint_of(normalised: str) -> int:

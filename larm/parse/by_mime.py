@@ -34,11 +34,12 @@ from larm.parse.assembly import Assembler
 from larm.parse.embedded import CssProcessor, WithEmbedded
 from larm.parse.folder import FolderProcessor, name_of
 from larm.parse.headers import HeaderReader
-from larm.parse.html import HtmlProcessor, ReadTree
+from larm.parse.html import HtmlProcessor
 from larm.parse.json_feed import TYPES, JsonFeedProcessor
 from larm.parse.mime import mime_of
 from larm.parse.readable import names
 from larm.parse.text import TextProcessor
+from larm.parse.trees import tree_reader
 from larm.parse.xml import XmlProcessor
 from larm.seams import Processor
 
@@ -213,7 +214,7 @@ def processors(
     ``page_size``: bytes that are read of a page that is sent in gzip; XML may be larger. ``rules``: for pages, by site.
     """
     assembler = Assembler(links, settings, agent.lower())
-    reader = _tree_reader(settings.parser)
+    reader = tree_reader(settings.parser)
     html: Processor = HtmlProcessor(assembler, reader, settings.effort, text=text, rules=_rules(rules))
     if settings.follow_embedded or settings.srcset:
         html = WithEmbedded(html, assembler, settings)
@@ -248,11 +249,3 @@ def _rules(sites: Mapping[str, Sequence[PageRules]]) -> Rules | None:
     from larm.parse.page_rules import Rules  # for who has any
 
     return Rules(sites)
-
-
-def _tree_reader(parser: str) -> ReadTree:
-    if parser == "lexbor":
-        from larm.parse.lexbor_tree import read_tree
-    else:
-        from larm.parse.html5lib_tree import read_tree  # a tenth of the start-up, for who wants it
-    return read_tree

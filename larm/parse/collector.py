@@ -9,7 +9,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from larm.parse.boxes import FURNITURE, NAVIGATION, Box, BoxesOf, weigh
 from larm.parse.elements import ELEMENTS, HEADING, NOTHING, PLAIN, Meaning
-from larm.parse.page import ASKED, LINKED_DATA, Attributes, Block, Element, Reading
+from larm.parse.page import ASKED, LINKED_DATA, SHADOW, Attributes, Block, Element, Reading
 from larm.parse.readable import is_blank
 
 MAX_TEXT: Final = 1_000
@@ -53,6 +53,7 @@ class Collector(Generic[Node]):
         self._said: list[str] = []  # the text of the links
         self._drawn = 0  # drawings
         self._based = False  # a fragment alone leads to another page
+        self._shadowed = False
         self._parted = False  # what has just ended parts words, such as a picture
 
     def attributes_of(self, node: Node) -> Attributes:
@@ -94,6 +95,8 @@ class Collector(Generic[Node]):
             self._about += found.about
         elif name == "svg":
             self._drawn += 1
+        elif name == "template":
+            self._shadowed = self._shadowed or SHADOW in self.attributes_of(node)
         return not meaning.hidden
 
     def say(self, text: str) -> None:
@@ -132,6 +135,7 @@ class Collector(Generic[Node]):
             language,
             self._linked_data,
             self._places,
+            self._shadowed,
         )
 
     def _break(self, mark: str) -> None:

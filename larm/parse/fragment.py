@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser
 
-from larm.parse.hostile import cut
 from larm.parse.readable import BLOCK, HIDDEN, anchor
+from larm.parse.trees import cut
 
 
 class Fragment(NamedTuple):

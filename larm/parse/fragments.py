@@ -8,8 +8,8 @@ from typing import NamedTuple
 from selectolax.lexbor import LexborHTMLParser
 
 from larm.parse.charset import utf8_of
-from larm.parse.hostile import cut
 from larm.parse.readable import anchor
+from larm.parse.trees import cut
 
 HTML = frozenset(["text/html", "application/xhtml+xml"])
 """Types of pages that have places."""

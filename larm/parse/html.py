@@ -6,7 +6,7 @@ Whatever is asked of a page is asked here once, for whichever parser makes its t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -20,16 +20,14 @@ from larm.model.outcome import Fetched
 from larm.parse.assembly import Assembler
 from larm.parse.charset import utf8_of
 from larm.parse.collector import More
-from larm.parse.hostile import cut
-from larm.parse.page import Block, Element, Page, Reading, as_html
+from larm.parse.hostile import before_huge_tag, budget, spent
+from larm.parse.page import Block, Element, Page, Reading, as_html, with_shadows
 from larm.parse.parts import Parts, split, title_of
 from larm.parse.script_text import LITTLE, text_in_scripts, words_outside_links
+from larm.parse.trees import ReadTree, cut
 
 if TYPE_CHECKING:
     from larm.parse.page_rules import Rules
-
-ReadTree = Callable[[bytes, More | None], Reading]
-"""Reads UTF-8; `larm.parse.lexbor_tree.read_tree` and `larm.parse.html5lib_tree.read_tree` are two."""
 
 FEW: Final = 12  # elements that lead somewhere or say something: pages with frames have little else
 _NOSCRIPT = re.compile(rb"<noscript(?=[\s/>])[^>]*>", re.IGNORECASE)
@@ -69,7 +67,7 @@ class HtmlProcessor:
         from larm.parse.page_rules import apply  # for who has rules
 
         body, _ = utf8_of(fetched.body, fetched.headers.get("content-type", ""))
-        html = cut(as_html(body, mime), self._effort)[0]
+        html = cut(with_shadows(as_html(body, mime)), self._effort)[0]
         ruled = apply(rules, html, page, lambda part: reading_of(part, self._read_tree, self._effort)[0], self._effort)
         document = self._assembler.document(message, fetched, mime, ruled.page)
         return msgspec.structs.replace(document, fields=ruled.fields, counts=(*document.counts, *ruled.counts))
@@ -105,13 +103,12 @@ def read(fetched: Fetched, mime: str, read_tree: ReadTree, effort: int = 1, *, t
 
 def reading_of(body: bytes, read_tree: ReadTree, effort: int = 1) -> tuple[Reading, list[str]]:
     """(what is in a page of UTF-8, warnings): within the limits for its markup, so many times."""
-    body, warnings = cut(body, effort)
     others = _Others(body, read_tree, effort)
-    found = read_tree(body, others.read)
-    if others.open:
-        body = _without_noscript(body, others.open)
+    found, warnings = _read(body, read_tree, others.read, effort)
+    if others.open or found.shadowed:
+        body = _without_noscript(body, others.open) if others.open else with_shadows(body)
         others = _Others(body, read_tree, effort)
-        found = read_tree(body, others.read)
+        found, warnings = _read(body, read_tree, others.read, effort)
     if not found.blocks:
         found = found._replace(blocks=others.unframed)
     if others.blocks and _size(others.blocks) > max(_NOTICE, _size(found.blocks)):
@@ -121,6 +118,13 @@ def reading_of(body: bytes, read_tree: ReadTree, effort: int = 1) -> tuple[Readi
         elements = [*elements, *others.read("noframes", f"<frameset>{frames}").elements]
     warnings += others.warnings
     return (found if elements is found.elements else found._replace(elements=elements)), warnings
+
+
+def _read(body: bytes, read_tree: ReadTree, more: More | None, effort: int) -> tuple[Reading, list[str]]:
+    """(what is in a page, warnings), within what it may cost."""
+    body, warnings = before_huge_tag(body, effort)
+    found, end = read_tree(body, more, budget(effort))
+    return found, warnings if end == len(body) else [*warnings, spent(end)]
 
 
 def _size(blocks: Sequence[Block]) -> int:
@@ -152,9 +156,8 @@ class _Others:
                 return _NOTHING
         if name not in _SHOWN and "<" not in html:
             return _NOTHING
-        harmless, warnings = cut(as_html(written, ""), self._effort)
+        found, warnings = _read(with_shadows(written), self._read_tree, None, self._effort)
         self.warnings += warnings
-        found = self._read_tree(harmless, None)
         if name == "noscript":
             self.blocks += found.blocks
         elif name == "noframes":

@@ -1,25 +1,36 @@
 """A page of HTML by the tree of html5lib, the reference implementation of the parsing algorithm in Python.
 
-``processing.parser: html5lib``, and for pages that end a process in which lexbor reads them. Some 20 times as slow as
-`larm.parse.lexbor_tree`, and pure Python; both say the same. Called by `larm.parse.html`. Pure; any thread.
+``processing.parser: html5lib``, for pages that end a process in which lexbor reads them, and for all where larm could not be
+compiled. Some 20 times as slow as `larm.parse.lexbor_tree`, and pure Python; both say the same. Pure; any thread.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import html5lib
 
 from larm.parse.collector import Collector, More
+from larm.parse.hostile import COPY, Budget
 from larm.parse.page import Attributes, Reading
 
 _XLINK = "{http://www.w3.org/1999/xlink}"
 _XML = "{http://www.w3.org/XML/1998/namespace}"
+_LINE = re.compile(r"\r\n|\r|\n")
+_PER_BYTE = 66
+"""As the compiled reader counts it: bytes of memory that a byte of a harmless page may take."""
 
 
-def read_tree(body: bytes, more: More | None) -> Reading:
-    """What is in a page. ``body``: UTF-8; ``more`` reads what is for browsers without scripts; None: this is such."""
-    parser = html5lib.HTMLParser(tree=html5lib.getTreeBuilder("etree"), namespaceHTMLElements=False)
-    root = parser.parse(body.decode("utf-8", "replace"), scripting=more is not None)
+def read_tree(body: bytes, more: More | None, budget: Budget) -> tuple[Reading, int]:
+    """See `larm.parse.trees.ReadTree`."""
+    text = body.decode("utf-8", "replace")
+    parser = html5lib.HTMLParser(tree=_bounded(budget, len(body)), namespaceHTMLElements=False)
+    end = len(body)
+    try:
+        root = parser.parse(text, scripting=more is not None)
+    except _SpentError:
+        end = _place(text, *parser.tokenizer.stream.position())
+        root = parser.tree.getDocument()
     found = _Collector(more)
     within = [(root, _begin(root, found))]
     while within:
@@ -32,7 +43,44 @@ def read_tree(body: bytes, more: More | None) -> Reading:
         found.end(_name(element))
         if element.tail and within:
             found.say(element.tail)
-    return found.reading(root.get("lang") or root.get("xml:lang") or "")
+    return found.reading(root.get("lang") or root.get("xml:lang") or ""), end
+
+
+class _SpentError(Exception):
+    """The budget of a page is."""
+
+
+def _bounded(budget: Budget, size: int) -> Any:
+    """A tree builder that raises `_SpentError`."""
+    left = [budget.steps, budget.memory + _PER_BYTE * size]
+    base = html5lib.getTreeBuilder("etree")
+
+    class Bounded(base):  # type: ignore[misc,valid-type]
+        def insertElementNormal(self, token: Any) -> Any:  # noqa: N802  html5lib's
+            self._count()
+            return super().insertElementNormal(token)
+
+        def createElement(self, token: Any) -> Any:  # noqa: N802
+            self._count()
+            return super().createElement(token)
+
+        def _count(self) -> None:
+            left[0] -= len(self.openElements)
+            left[1] -= COPY
+            if min(left) < 0:
+                raise _SpentError
+
+    return Bounded
+
+
+def _place(text: str, line: int, column: int) -> int:
+    """Return the bytes before a place that html5lib names."""
+    begin = 0
+    for number, found in enumerate(_LINE.finditer(text), 2):
+        if number > line:
+            break
+        begin = found.end()
+    return len(text[: begin + column].encode("utf-8", "replace"))
 
 
 class _Collector(Collector[Any]):

@@ -32,7 +32,7 @@ _FOR_PROGRAMS = ("application/json", _OPENSEARCH)
 _READABLE = ("text/html", "application/xhtml+xml", "application/pdf")
 _NAMED = re.compile(r"\.(?:html?|xhtml|pdf)(?:[?#]|$)", re.IGNORECASE)
 _UNKNOWN: Any = object()
-_BYTES: Final = 160
+BYTES: Final = 160
 """Of a link, with its text and its address in both forms, on an average page of very many: what a short link stands for is as
 long as the address of its page."""
 
@@ -74,11 +74,11 @@ class LinkFinder:
 class PageFinder:
     """One page's; used by one thread."""
 
-    __slots__ = ("_finder", "_resolver", "charset", "embedded", "follow", "left", "malformed", "rows")
+    __slots__ = ("_finder", "charset", "embedded", "follow", "left", "malformed", "resolver", "rows")
 
     def __init__(self, finder: LinkFinder, resolver: PageLinks, follow: bool, charset: str) -> None:
         self._finder = finder
-        self._resolver = resolver
+        self.resolver = resolver
         self.rows = {} if charset else resolver.hrefs.rows
         """Links that are known: nine in ten have been on a page before. They are as in UTF-8."""
         self.follow = follow
@@ -90,24 +90,24 @@ class PageFinder:
 
     def learn(self, link: tuple[str, str]) -> Row | None:
         """Where one leads that was on no page of its directory before: by its href and its text."""
-        if not self.charset and (known := self._resolver.site.rows.get(link)) is not None:
+        if not self.charset and (known := self.resolver.site.rows.get(link)) is not None:
             return known
         found = self.row(link[0], anchor(link[1]), ORDINARY)
         if not self.charset and link[0] not in self.malformed:
-            self._resolver.note_row(link, found)
+            self.resolver.note_row(link, found)
         return found
 
     def row(self, href: str | None, words: str, kind: int) -> Row | None:
         """Where any element leads; None: nowhere."""
-        if href and self.charset and not href.isascii():
-            href = in_charset(href, self.charset)
         url = self.resolve(href) if href else None
         return None if url is None else row(url, kind, words)
 
     def resolve(self, href: str) -> Url | None:
         """Where it leads; None: nowhere."""
+        if self.charset and not href.isascii():
+            href = in_charset(href, self.charset)
         try:
-            return self._resolver.resolve(href)
+            return self.resolver.resolve(href)
         except BadUrl as error:
             self.malformed[href] = f"malformed link {without_credentials(href)[:200]!r}: {error}"
             return None
@@ -149,12 +149,16 @@ class PageFinder:
 
 def find(elements: Sequence[Element], page: PageFinder, most: int) -> tuple[Links, list[Related]]:
     """The links, each once, and the ``<link>`` elements among them; of no more than ``most`` elements."""
+    quick = getattr(elements, "find", None)
+    if quick is not None:
+        found: tuple[Links, list[Related]] = quick(page, most)
+        return found
     known, goes_on = page.rows, page.follow
     places: dict[str, int] = {}  # of their lines
     rows: list[Row] = []
     follow = bytearray()
     related: list[Related] = []
-    room = most * _BYTES
+    room = most * BYTES
     if len(elements) > most:
         page.cut_off(len(elements), most)
         elements = elements[:most]

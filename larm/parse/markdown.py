@@ -13,8 +13,8 @@ from urllib.parse import urljoin
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from larm.parse.charset import utf8_of
-from larm.parse.hostile import cut
 from larm.parse.readable import names
+from larm.parse.trees import cut
 
 _DEEPEST = 80  # levels; what is deeper is text of the level above
 _HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}

@@ -21,6 +21,8 @@ ASKED = names(
 )
 """Attributes that somebody asks an element of these two kinds for; the others are left out."""
 
+SHADOW = "shadowrootmode"
+"""Attribute of templates that a browser shows at once (WHATWG HTML 4.12.3)."""
 LINKED_DATA = "application/ld+json"
 """Type of the scripts that say something about the page."""
 
@@ -63,6 +65,8 @@ class Reading(NamedTuple):
     places: Sequence[str] = ()
     """For each heading the fragment of an address that leads to it: the last id of a block, or name of an anchor, that begins
     with it or stands in it; empty where there is none."""
+    shadowed: bool = False
+    """There is a template that a browser shows at once."""
 
 
 class Page(NamedTuple):
@@ -118,10 +122,7 @@ def as_html(body: bytes, mime: str) -> bytes:
     """The page for an HTML parser: in XHTML an empty ``<script/>`` has ended, in HTML all that follows would be script.
 
     And what is CDATA there is text, not a comment.
-
-    And what a browser shows at once of its templates (WHATWG HTML 4.12.3, ``shadowrootmode``) stands in no template.
     """
-    body = _with_shadows(body)
     if mime != "application/xhtml+xml":
         return body
     body = _SELF_CLOSED.sub(rb"<\1\2></\1>", body)
@@ -132,7 +133,8 @@ def _as_text(found: re.Match[bytes]) -> bytes:
     return found[2].replace(b"&", b"&amp;").replace(b"<", b"&lt;") if found[3] else found[0]
 
 
-def _with_shadows(body: bytes) -> bytes:
+def with_shadows(body: bytes) -> bytes:
+    """The page with what a browser shows at once of its templates in no template (see `Reading.shadowed`)."""
     shown: list[bool] = []  # of the templates that are open
 
     def renamed(tag: re.Match[bytes]) -> bytes:

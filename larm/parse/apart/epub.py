@@ -7,9 +7,9 @@ from larm.model.cuts import EFFORT
 from larm.parse.apart.limits import Budget
 from larm.parse.apart.package import Package, Unreadable, local
 from larm.parse.html import reading_of
-from larm.parse.lexbor_tree import read_tree
 from larm.parse.page import as_html
 from larm.parse.parts import headings_of, title_of
+from larm.parse.trees import tree_reader
 from larm.parse.xml_tokens import START
 
 _PAGE = "application/xhtml+xml"
@@ -28,7 +28,7 @@ def read(package: Package, budget: Budget) -> str:
     package.warnings += [f"{name} is encrypted" for name in found if name in locked]
     title = ""
     for name in readable:
-        page, warnings = reading_of(as_html(package.text(name).encode("utf-8", "replace"), _PAGE), read_tree, budget.effort)
+        page, warnings = reading_of(as_html(package.text(name).encode("utf-8", "replace"), _PAGE), tree_reader(), budget.effort)
         package.warnings += [f"{name}: {warning}" for warning in warnings]
         if warnings:
             budget.cuts[EFFORT] = None  # all of them say that
