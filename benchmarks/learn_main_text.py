@@ -23,7 +23,7 @@ from typing import NamedTuple
 import larm.parse.boxes as naming
 import larm.parse.html as parser
 from benchmarks.sites import TESTDATA
-from larm.parse import box_words, collector, elements, lexbor_tree, main_text, parts
+from larm.parse import box_words, collector, elements, html5lib_tree, main_text, parts
 from larm.parse.boxes import NAVIGATION, Box
 from larm.parse.page import Block, Reading
 from larm.parse.readable import names
@@ -151,15 +151,15 @@ def _blocks(body: bytes) -> list[Block]:
         taken.append(found)
         return parts.Parts()
 
-    known, weigh, split, walk = dict(elements.ELEMENTS), collector.weigh, parser.split, lexbor_tree.walk
+    known, weigh, split = dict(elements.ELEMENTS), collector.weigh, parser.split
     elements.ELEMENTS |= {name: each._replace(boxes=_Named(name)) for name, each in known.items() if each.boxes is not None}
-    collector.weigh, parser.split, lexbor_tree.walk = _names, keep, lexbor_tree.plain_walk
+    collector.weigh, parser.split = _names, keep
     collector.Collector.NO_WEIGHT = Counter()
     try:
-        parser.read(answer(body, content_type="text/html"), "text/html", lexbor_tree.read_tree)
+        parser.read(answer(body, content_type="text/html"), "text/html", html5lib_tree.read_tree)
     finally:
         elements.ELEMENTS |= known
-        collector.weigh, parser.split, lexbor_tree.walk = weigh, split, walk
+        collector.weigh, parser.split = weigh, split
         collector.Collector.NO_WEIGHT = 0.0
     return list(taken[0].blocks)
 

@@ -31,6 +31,7 @@ _DECODED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234
 # An escape that stays as it is: upper case, and not of a character that is written literally.
 _ESCAPE = r"%(?:[0189A-F][0-9A-F]|2[0-35-9ABCF]|3[A-F]|40|5[BCDE]|60|7[B-F])"
 _RUN = rf"[{_KEPT}]*+(?:{_ESCAPE}[{_KEPT}]*+)*+"
+ESCAPE = re.compile(_ESCAPE)
 _NORMAL = re.compile(rf"(?:/(?!(?i:index|default)\.)(?=[^/?]){_RUN})*+/?(?:\?(?=.){_RUN})?")
 """Most files are normal already; this is the way they are told at once. A dot segment can't occur, see `normal_file`."""
 

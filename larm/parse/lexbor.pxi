@@ -204,7 +204,9 @@ cdef class Parser:
         if begin_document(self.document):
             return -1
         with_scripts(self.document, scripts)
+        self.document.mode = 0  # of the last page, which may have had quirks
         tree, held = tree_of(self.document.parser), self.document.arena.memory
+        self.held = held.least * held.pieces
         while at < size and work >= 0 and memory >= 0:
             chunk = min(size - at, max(LEAST, CHUNK // (1 + <Py_ssize_t> tree.formatting.length // FEW)))
             if feed(self.document, text + at, chunk):

@@ -28,6 +28,11 @@ for _byte in range(128):
         | OF_QUERY * (_sign.isalnum() or _sign in "_-.=&;")
         | UPPER * _sign.isupper()
     )
+cdef bint[8192] escapes  # by two digits, that stay as they are
+for _byte in range(256):
+    escapes[_byte] = ESCAPE.fullmatch(f"%{_byte:02X}") is not None
+cdef enum:
+    NO_ESCAPE = 256  # as a digit, it leads behind all that are
 
 
 cdef int _learn_attributes() except -1:
@@ -491,7 +496,7 @@ cdef class Finder:
         while at < end:
             if asked == OF_PATH and text[at] == c"?" and at + 1 < end:
                 asked = OF_QUERY
-            elif text[at] == c"%" and at + 2 < end and _is_high(text[at + 1]) and _is_hex(text[at + 2]):
+            elif text[at] == c"%" and at + 2 < end and escapes[_hex(text[at + 1]) << 4 | _hex(text[at + 2])]:
                 at += 2
             elif not signs[text[at]] & asked or (signs[text[at]] & UPPER and self.lowercase):
                 return False
@@ -502,13 +507,9 @@ cdef class Finder:
         return True
 
 
-cdef inline bint _is_hex(Byte sign) noexcept:
-    return c"0" <= sign <= c"9" or c"A" <= sign <= c"F"
-
-
-cdef inline bint _is_high(Byte sign) noexcept:
-    """Whether an escape that begins so is not of ASCII."""
-    return c"8" <= sign <= c"9" or c"A" <= sign <= c"F"
+cdef inline int _hex(Byte sign) noexcept:
+    """Of a digit; of any other sign one that makes an escape that does not stay as it is."""
+    return sign - c"0" if c"0" <= sign <= c"9" else sign - c"A" + 10 if c"A" <= sign <= c"F" else NO_ESCAPE
 
 
 cdef bint _begins(const Byte *text, Py_ssize_t size, const char *name) noexcept:

@@ -1,4 +1,4 @@
-"""The compiled walk says what the plain one says, on public sets of real pages and of odd markup."""
+"""The compiled reader says what a walk in Python says, on public sets of real pages and of odd markup."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import gzip
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from larm.parse.charset import utf8_of
 from larm.parse.lexbor_tree import COMPILED
-from tests.parse.both_walks import differences
+from tests.parse.both_walks import both_processors, differences, document_of
 from tests.shared_data import shared
 
 pytestmark = pytest.mark.skipif(not COMPILED, reason="installed without a C compiler")
@@ -49,8 +50,11 @@ def _bodies(file: Path) -> Iterator[tuple[str, bytes]]:
 def test_real_pages(name: str) -> None:
     archive, least = _PAGES[name]
     bodies = list(_bodies(shared(name, "given", archive)))
+    plain, compiled = both_processors()
     for file, body in bodies[:: len(bodies) // _MOST + 1]:
         assert not differences(utf8_of(body, "text/html")[0]), file
+        url = f"http://a.localhost/{quote(file)}"
+        assert document_of(compiled, url, body) == document_of(plain, url, body), file
     print(f"\n{name}: {len(bodies)} pages")
     assert len(bodies) >= least
 

@@ -149,7 +149,7 @@ def test_what_is_long_is_not_kept() -> None:
     assert not memo._urls
     assert not any(hrefs or hrefs.rows for hrefs in memo._hrefs.values())
     assert list(memo._hrefs) == ["http://a.org"]
-    assert len(normalizer._keys) == 1
+    assert len(normalizer.keys) == 1
 
 
 def test_a_base_must_be_a_url() -> None:

@@ -163,7 +163,7 @@ def test_the_table_of_hosts_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     normalizer = URLNormalizer()
     for number in range(35):
         assert normalizer.parse(f"http://h{number}.org/").host == f"h{number}.org"
-    assert len(normalizer._keys) <= 10
+    assert len(normalizer.keys) <= 10
 
 
 PIECES = st.sampled_from(

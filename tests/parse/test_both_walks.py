@@ -1,4 +1,4 @@
-"""The compiled walk and the plain one say the same of any page."""
+"""The compiled reader and a walk in Python say the same of any page."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from larm import parse
-from larm.parse import hostile, lexbor_tree
+from larm.parse import lexbor_tree
+from larm.parse.html import reading_of
 from larm.parse.lexbor_tree import COMPILED
 from larm.parse.readable import names
-from tests.parse.both_walks import differences, reading, without_a_compiler
+from tests.parse.both_walks import both_processors, differences, document_of, read_plainly, reading, without_a_compiler
 from tests.parse.pages import document
 from tests.parse.test_hostile import PAGES as HOSTILE
 
@@ -169,7 +170,8 @@ _IN_PLACE = Path(__file__).parents[2] / "larm" / "parse"
 def test_it_is_what_its_sources_say() -> None:
     """Where it is built in place, that has to be done again after a change: ``pip install -e .``."""
     (built,) = _IN_PLACE.glob("compiled.*.so")
-    assert built.stat().st_mtime >= (_IN_PLACE / "compiled.pyx").stat().st_mtime, "pip install -e ."
+    sources = [_IN_PLACE / "compiled.pyx", *_IN_PLACE.glob("*.pxi")]
+    assert built.stat().st_mtime >= max(each.stat().st_mtime for each in sources), "pip install -e ."
 
 
 @needs_it
@@ -258,27 +260,16 @@ def test_without_a_compiler() -> None:
 
 
 @needs_it
-def test_a_library_that_lacks_something_is_not_walked(monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(lexbor_tree.lexbor, "__file__", "/nonexistent")
-        assert lexbor_tree._compiled() is None
-    plain = lexbor_tree.plain_walk
-    monkeypatch.setattr(lexbor_tree, "plain_walk", lambda root, more: plain(root, more)._replace(title="another"))
-    assert lexbor_tree._compiled() is None, "it says something else of the sample"
+def test_a_library_that_lacks_something_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lexbor_tree.lexbor, "__file__", "/nonexistent")
+    assert lexbor_tree._load() is None
 
 
 @needs_it
-@given(st.binary(max_size=60) | st.text("<b/ >iDiv!strongSTRONG'\n\x0b\x00k", max_size=60).map(str.encode))
-def test_tags_are_counted_alike(page: bytes) -> None:
-    assert hostile._quick.tags(page) == hostile._Plain.tags(page)
-    assert hostile._quick.styled(page, hostile._NAMES) == hostile._Plain.styled(page, hostile._NAMES)
-
-
-@needs_it
-def test_what_is_compiled_is_what_counts_tags() -> None:
-    loaded = "from larm.parse import hostile; assert hostile._quick is not hostile._Plain"
-    for first in ("hostile", "lexbor_tree", "by_mime"):  # two modules that need each other fall back in silence
-        subprocess.run([sys.executable, "-P", "-c", f"import larm.parse.{first}; {loaded}"], check=True)
+def test_it_is_found_whichever_module_comes_first() -> None:
+    for first in ("hostile", "lexbor_tree", "links", "by_mime"):  # two modules that need each other fall back in silence
+        code = f"import larm.parse.{first}; from larm.parse import lexbor_tree; assert lexbor_tree.COMPILED"
+        subprocess.run([sys.executable, "-P", "-c", code], check=True)
 
 
 _NAMES = (  # noqa: SIM905
@@ -388,3 +379,121 @@ def test_times_and_readings_stand_not_in_words() -> None:
         "six",
     ]
     assert [block[0] for block in reading(PAGES["readings"]).blocks] == ["\u98df\u3079\u308b"]
+
+
+@needs_it
+def test_a_page_says_the_same_whatever_was_read_before() -> None:
+    """One document of lexbor's is used for all pages."""
+    bodies = [PAGES[name] for name in PAGES]
+    plain = [reading_of(body, read_plainly) for body in bodies]
+    for seed in range(3):
+        order = random.Random(seed).sample(range(len(bodies)), len(bodies))
+        for at in order:
+            assert reading_of(bodies[at], lexbor_tree.read_tree) == plain[at], bodies[at]
+
+
+_HREFS = (
+    *(
+        "a",
+        "a/",
+        "a?b=c",
+        "a/?b",
+        "?q",
+        "#f",
+        "",
+        "/",
+        "//b.localhost/x",
+        "//b.localhost",
+        "../x",
+        "../../..",
+        "./a",
+        "a//b",
+        "A/B",
+    ),
+    *(
+        "http://a.localhost/d/a",
+        "https://a.localhost/a",
+        "http://b.localhost",
+        "http://b.localhost?x",
+        "http://B.localhost/",
+        "HTTP://b/",
+    ),
+    *(
+        "http://b.localhost:80/x",
+        "http://b.localhost:81/x",
+        "https://xn--e1afmkfd.localhost/",
+        "http://1.2.3.4/x",
+        "http://1.2/x",
+    ),
+    *(
+        "index.html",
+        "a/INDEX.php",
+        "a/index.htmlx",
+        "default.asp",
+        "x/.y",
+        "x/%2e%2e/y",
+        "x%C3%A9",
+        "x%c3%a9",
+        "x%2F",
+        "x%41",
+        "x%7e~",
+    ),
+    *(
+        "a+b",
+        "a,b",
+        "a:b",
+        "mailto:a",
+        "javascript:;",
+        "data:,x",
+        " a ",
+        "a b",
+        "\u00e9?\u00e9",
+        "http://[",
+        "http://u:p@b.localhost/x",
+    ),
+    *(
+        "a;b=1&c",
+        "a?b=c?d",
+        "a?b/c",
+        "a$",
+        "a@b",
+        "a/..",
+        "a/../b",
+        "a?",
+        "a#",
+        "index.html?x#y",
+        "/index.html",
+        "x/default.",
+        "%",
+    ),
+)
+_SAID = ("a", " a\n b ", "", "\u00e9\u00a0x", "a" * 198 + "  bc", "\x01a\x7f", "<img alt=' q '>", "a&shy;b", "\u65e5" * 300)
+
+
+@needs_it
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(_HREFS), st.sampled_from(_SAID), st.sampled_from(("", " rel=nofollow", " name=n"))),
+        max_size=12,
+    ),
+    st.sampled_from(
+        ("http://a.localhost/d/p", "https://a.localhost:444/", "http://a.localhost/~x/index.html?y=z", "http://1.2.3.4/d/p")
+    ),
+    st.sampled_from(("", "<base href=/e/f>", "<base href='//c.localhost/%C3%A9/'>", "<meta charset=windows-1252>")),
+)
+def test_links_lead_where_python_says(links: list[tuple[str, str, str]], url: str, head: str) -> None:
+    """Also where an image, a script or a frame has the address, and on pages that come later."""
+    plain, compiled = both_processors()
+    elements = (
+        "<a{2} href='{0}'>{1}</a>",
+        "<img src='{0}' alt='x'>",
+        "<link rel=next href='{0}'>",
+        "<iframe src='{0}'></iframe>",
+    )
+    for element in (*elements, *elements[:2]):
+        body = (head + "".join(element.format(*each) for each in links)).encode(
+            "cp1252" if "1252" in head else "utf-8", "replace"
+        )
+        assert document_of(compiled, url, body) == document_of(plain, url, body)
+        assert document_of(compiled, url + "x/y", body) == document_of(plain, url + "x/y", body)

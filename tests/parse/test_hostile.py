@@ -12,8 +12,9 @@ from larm.config import ProcessingSettings
 from larm.model.cuts import EFFORT, LINKS
 from larm.parse import hostile
 from larm.parse.fragments import fragments
-from larm.parse.hostile import MAX_ATTRIBUTES, cut
+from larm.parse.hostile import MAX_ATTRIBUTES
 from larm.parse.markdown import markdown
+from larm.parse.trees import cut
 from tests.parse.pages import document
 
 DEEP = 100_000
@@ -66,7 +67,6 @@ def test_the_harmless_beginning_is_read() -> None:
 
 def test_who_reads_a_stored_page_again_reads_as_much_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hostile, "MAX_WORK", hostile.MAX_WORK // 100)  # or it takes a second
-    monkeypatch.setattr(hostile, "SHALLOW", hostile.SHALLOW // 10)
     page = b"<p>first</p>" + b"<div>" * 2_200 + b"<p id=last>second"
     assert markdown(page, "first\nsecond", "http://a/") == "first\n"
     assert markdown(page, "first\nsecond", "http://a/", effort=10) == "first\n\nsecond\n"
@@ -103,7 +103,6 @@ def test_addresses_of_the_links_of_a_page_are_bounded() -> None:
 )
 def test_with_more_effort_all_of_it_is_read(monkeypatch: pytest.MonkeyPatch, page: bytes) -> None:
     monkeypatch.setattr(hostile, "MAX_WORK", hostile.MAX_WORK // 100)  # or it takes a second
-    monkeypatch.setattr(hostile, "SHALLOW", hostile.SHALLOW // 10)
     found = document(page)
     assert (len(found.links), found.cuts) == (0, (EFFORT,))
     found = document(page, effort=10)
@@ -145,8 +144,6 @@ def test_formatting_that_is_opened_again_by_each_paragraph_ends_the_page() -> No
     "name",
     [
         "formatting hidden behind end tags",
-        "formatting hidden behind other end tags",
-        "formatting closed in a table",
         "formatting opened again by ends",
         "end tags that look for what they end",
         "nesting hidden behind other end tags",
@@ -163,19 +160,19 @@ def test_formatting_ends_with_the_cell_that_it_is_in() -> None:
     assert cut(page) == (page, [])
 
 
-def test_what_nests_little_before_its_end_is_not_followed_tag_by_tag(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor are cells, which close each other: a page of 20 MB would take 17 seconds."""
-    monkeypatch.setattr(hostile, "_harmful", lambda *_: pytest.fail("it took the long way"))
-    for page in (b"<div></div>" * DEEP + b"<div>" * 3_000, b"<table><tr><td>a</table>" * DEEP):
-        assert cut(page) == (page, [])
+@pytest.mark.parametrize("name", ["formatting hidden behind other end tags", "formatting closed in a table"])
+def test_formatting_that_stays_open_is_not_opened_again(name: str) -> None:
+    assert cut(PAGES[name]) == (PAGES[name], [])
+    assert _elements(PAGES[name]) < 100_000
 
 
-def test_tags_of_a_doubtful_page_are_followed_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    page = (b"<b>" * 100 + b"</b>" * 100) * 600
+@pytest.mark.parametrize(
+    "page",
+    [b"<div></div>" * DEEP + b"<div>" * 3_000, b"<table><tr><td>a</table>" * DEEP, (b"<b>" * 100 + b"</b>" * 100) * 600],
+    ids=["nested little before its end", "cells, which close each other", "formatting that ends"],
+)
+def test_what_costs_little_is_left_alone_however_long(page: bytes) -> None:
     assert cut(page) == (page, [])
-    monkeypatch.setattr(hostile, "MAX_STEPS", 1_000)
-    assert len(cut(page)[0]) == 3_503
-    assert cut(page, 2) == (page, []), "twice the effort clears it"
 
 
 _STYLED = "<b> <B\tid={}> <b\n{}> <i/x{}> <FONT\fsize={}> <code\r{}> <TT\t{}/> <strong\tx{}=1\t> <small> <b\tx='>'>"
@@ -186,25 +183,26 @@ _SOUP = [*_STYLED.split(" "), *_OTHERS.split(" ")]
 def _soup(seed: int) -> bytes:
     choose = random.Random(seed)
     kinds = choose.sample(_SOUP, choose.randint(2, 8))
-    return "".join(choose.choice(kinds).format(choose.randint(0, 50)) for _ in range(300)).encode()
+    return "".join(choose.choice(kinds).format(choose.randint(0, 500)) for _ in range(2_000)).encode()
 
 
 def _elements(page: bytes) -> int:
     return len(LexborHTMLParser(page).tags("*"))
 
 
-def test_what_is_passed_quickly_is_harmless(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However tags are written: the parser makes no more elements than the limits say. Smaller limits, smaller pages."""
-    monkeypatch.setattr(hostile, "HARMLESS", 20)
-    monkeypatch.setattr(hostile, "MAX_COPIES", 3_000)
+def test_what_is_passed_is_harmless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However tags are written: the parser makes no more elements than the limits say, and than one look lets pass.
+
+    Smaller limits, smaller pages.
+    """
+    monkeypatch.setattr(hostile, "MAX_COPIES", 10_000)
     untouched = most = 0
-    for seed in range(2_000):
+    for seed in range(200):
         page = _soup(seed)
         body, warnings = cut(page)
-        elements = _elements(body)
-        assert elements <= 3_000 + 3 * 300, page
+        assert _elements(body) <= 10_000 + 60_000 + 3 * 2_000, page
         assert warnings or body == page
         untouched += not warnings
         most = max(most, _elements(page))
-    assert untouched > 1_000
-    assert most > 5_000, "no page was hostile"
+    assert untouched > 100
+    assert most > 150_000, "no page was hostile"

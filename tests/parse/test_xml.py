@@ -195,7 +195,6 @@ def test_a_sitemap_may_have_more_entries_than_the_protocol_allows() -> None:
 )
 def test_what_is_deeper_is_read_with_more_effort(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     monkeypatch.setattr(hostile, "MAX_WORK", hostile.MAX_WORK // 100)  # or it takes a second
-    monkeypatch.setattr(hostile, "SHALLOW", hostile.SHALLOW // 10)
     found = document(text, content_type="text/xml")
     assert (len(found.links), found.cuts) == (0, (EFFORT,))
     found = document(text, content_type="text/xml", effort=10)
