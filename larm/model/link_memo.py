@@ -11,7 +11,6 @@ import re
 from typing import Any
 
 from larm.model.file_url import FILES
-from larm.model.links import Row
 from larm.model.url import WHITE, BadUrl, OtherScheme, Url, URLNormalizer
 
 _LONG = 1_000  # characters; what is longer (data: mostly) isn't worth its memory
@@ -31,14 +30,12 @@ Found = Url | str | None
 class Hrefs(dict[str, Found]):
     """What the hrefs in one directory of a site come to, or, in a table of their own, those that do so in all of them."""
 
-    __slots__ = ("rows", "targets")
+    __slots__ = ("targets",)
 
     def __init__(self) -> None:
         super().__init__()
-        self.rows: dict[tuple[str, str], Row | None] = {}
-        """The same of links, by href and text; None: nowhere. Filled by who looks for the links of pages."""
         self.targets: dict[bytes, Any] = {}
-        """The same by the bytes of elements, for the compiled reader."""
+        """The same with the texts of links, by the bytes of elements; for the compiled reader, which fills it."""
 
 
 class LinkMemo:
@@ -91,12 +88,6 @@ class LinkMemo:
             self.hold()
             hrefs[href] = found
 
-    def note_row(self, hrefs: Hrefs, link: tuple[str, str], row: Row | None) -> None:
-        """Remember a link, if its href is remembered."""
-        if link[0].partition("#")[0] in hrefs and len(link[0]) + len(link[1]) <= _LONG:
-            self.hold()
-            hrefs.rows[link] = row
-
     def hold(self, more: int = 1) -> None:
         """Count what is remembered; where that is too much, forget all of it."""
         self._held += more
@@ -127,10 +118,6 @@ class PageLinks:
         """What is known already: of the links of API documentation nine in ten. For callers that ask a hundred times a page."""
         self.site = self.hrefs if base.startswith(FILES) else memo.hrefs(self.origin)
         """The same of what leads to one address from each page of the site, as most menus do."""
-
-    def note_row(self, link: tuple[str, str], row: Row | None) -> None:
-        """Remember what a link (its href, its text) comes to, for other pages in this directory."""
-        self._memo.note_row(self._known(link[0]), link, row)
 
     def keeps(self, href: str) -> bool:
         """Return True if a link leads to the same address from other pages, too, and is not too long to be remembered."""

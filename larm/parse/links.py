@@ -6,7 +6,7 @@ This is the hottest loop of a crawl: a hundred links a page. What is asked for r
 import re
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from larm.config import ProcessingSettings
 from larm.model.credentials import without_credentials
@@ -31,7 +31,6 @@ _OPENSEARCH: Final = "application/opensearchdescription+xml"
 _FOR_PROGRAMS = ("application/json", _OPENSEARCH)
 _READABLE = ("text/html", "application/xhtml+xml", "application/pdf")
 _NAMED = re.compile(r"\.(?:html?|xhtml|pdf)(?:[?#]|$)", re.IGNORECASE)
-_UNKNOWN: Any = object()
 BYTES: Final = 160
 """Of a link, with its text and its address in both forms, on an average page of very many: what a short link stands for is as
 long as the address of its page."""
@@ -74,28 +73,17 @@ class LinkFinder:
 class PageFinder:
     """One page's; used by one thread."""
 
-    __slots__ = ("_finder", "charset", "embedded", "follow", "left", "malformed", "resolver", "rows")
+    __slots__ = ("_finder", "charset", "embedded", "follow", "left", "malformed", "resolver")
 
     def __init__(self, finder: LinkFinder, resolver: PageLinks, follow: bool, charset: str) -> None:
         self._finder = finder
         self.resolver = resolver
-        self.rows = {} if charset else resolver.hrefs.rows
-        """Links that are known: nine in ten have been on a page before. They are as in UTF-8."""
         self.follow = follow
         self.embedded = follow and finder.follow_embedded
         self.charset = charset
         self.malformed: dict[str, str] = {}  # what is to be said of them
         self.left: dict[str, None] = {}
         """See `Found`."""
-
-    def learn(self, link: tuple[str, str]) -> Row | None:
-        """Where one leads that was on no page of its directory before: by its href and its text."""
-        if not self.charset and (known := self.resolver.site.rows.get(link)) is not None:
-            return known
-        found = self.row(link[0], anchor(link[1]), ORDINARY)
-        if not self.charset and link[0] not in self.malformed:
-            self.resolver.note_row(link, found)
-        return found
 
     def row(self, href: str | None, words: str, kind: int) -> Row | None:
         """Where any element leads; None: nowhere."""
@@ -149,11 +137,8 @@ class PageFinder:
 
 def find(elements: Sequence[Element], page: PageFinder, most: int) -> tuple[Links, list[Related]]:
     """The links, each once, and the ``<link>`` elements among them; of no more than ``most`` elements."""
-    quick = getattr(elements, "find", None)
-    if quick is not None:
-        found: tuple[Links, list[Related]] = quick(page, most)
-        return found
-    known, goes_on = page.rows, page.follow
+    if (compiled := getattr(elements, "find", None)) is not None:
+        return cast("tuple[Links, list[Related]]", compiled(page, most))
     places: dict[str, int] = {}  # of their lines
     rows: list[Row] = []
     follow = bytearray()
@@ -164,11 +149,9 @@ def find(elements: Sequence[Element], page: PageFinder, most: int) -> tuple[Link
         elements = elements[:most]
     for tag, attributes, text in elements:
         if tag == "a":
-            goes = goes_on if "rel" not in attributes else page.follows(attributes)
-            link = attributes.get("href") or attributes.get("xlink:href") or ("#" if "href" in attributes else ""), text
-            found = known.get(link, _UNKNOWN)
-            if found is _UNKNOWN:
-                found = page.learn(link)
+            goes = page.follow if "rel" not in attributes else page.follows(attributes)
+            link = attributes.get("href") or attributes.get("xlink:href") or ("#" if "href" in attributes else "")
+            found = page.row(link, anchor(text), ORDINARY)
         else:
             href, words, kind, goes = page.other(tag, attributes)
             found = page.row(href, words, kind)

@@ -106,9 +106,10 @@ def test_what_leads_to_one_address_from_all_pages_of_a_site_is_looked_up_once(mo
     hrefs = ("/x?y=1#z", "//c.org/", "http://b.org/d", "https://a.org/ e")
     first = memo.at("http://a.org/b/c")
     found = [first.resolve(href) for href in hrefs]
-    first.note_row(("/x?y=1#z", "Home"), None)
     second = memo.at("http://a.org/d/e/")
-    assert second.site.rows == {("/x?y=1#z", "Home"): None}
+    assert second.site.targets is first.site.targets
+    assert second.hrefs.targets is not first.hrefs.targets
+    assert all(map(first.keeps, hrefs))
     monkeypatch.setattr(type(second), "_find", None)
     assert [second.resolve(href) for href in hrefs] == found
     assert not second.hrefs
@@ -132,6 +133,13 @@ def test_a_full_memo_starts_anew() -> None:
         assert sum(map(len, memo._hrefs.values())) <= 10
 
 
+def test_what_the_compiled_reader_remembers_counts_as_well() -> None:
+    memo = LinkMemo(NORMALIZER, size=10)
+    page = memo.at("http://a.org/")
+    page.hold(11)
+    assert memo.at("http://a.org/").hrefs is not page.hrefs
+
+
 def test_directories_without_links_are_bounded_too() -> None:
     memo = LinkMemo(NORMALIZER, size=10)
     for number in range(35):
@@ -147,7 +155,8 @@ def test_what_is_long_is_not_kept() -> None:
     for href in ("data:," + "x" * 5_000, "mailto:a", "/ " + "x" * 5_000, "/" + "x" * 5_000, "y", "//" + "h" * 5_000 + "/ "):
         assert remembered(memo, page._base, href) == direct(page._base, href)
     assert not memo._urls
-    assert not any(hrefs or hrefs.rows for hrefs in memo._hrefs.values())
+    assert not any(memo._hrefs.values())
+    assert not page.keeps("/" + "x" * 5_000)
     assert list(memo._hrefs) == ["http://a.org"]
     assert len(normalizer.keys) == 1
 
