@@ -58,7 +58,7 @@ def test_help_loads_few_modules() -> None:
     assert counted("--help").modules <= 147
 
 
-@pytest.mark.parametrize(("options", "most", "most_in_child"), [((), 684, 376), (("--no-index",), 545, 376)])
+@pytest.mark.parametrize(("options", "most", "most_in_child"), [((), 585, 384), (("--no-index",), 545, 384)])
 def test_crawl_of_one_page_loads_few_modules(tmp_path: Path, options: tuple[str, ...], most: int, most_in_child: int) -> None:
     found = crawl(tmp_path, 1, "-s", "processing.processes=1", *options)
     assert found.modules <= most
@@ -67,7 +67,7 @@ def test_crawl_of_one_page_loads_few_modules(tmp_path: Path, options: tuple[str,
         assert found.child_modules, "no page was read by a page process"
 
 
-@pytest.mark.parametrize(("options", "most_calls", "most_blocks"), [((), 1_150, 24), (("--no-index",), 800, 24)])
+@pytest.mark.parametrize(("options", "most_calls", "most_blocks"), [((), 1_350, 28), (("--no-index",), 735, 23)])
 def test_page_of_manual_takes_few_calls_and_blocks(
     tmp_path: Path, options: tuple[str, ...], most_calls: int, most_blocks: int
 ) -> None:
