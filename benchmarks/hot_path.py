@@ -1,8 +1,12 @@
-"""The hot path stage by stage: what a page costs on each thread, in processor time, without network and other threads.
+"""The hot path stage by stage: what a page costs, in CPU time.
 
-``python -m benchmarks.hot_path DIRECTORY [--pages 2000] [--only NAME]``. DIRECTORY is that of a crawl of yours: its pages are
-read again from the page files. Each stage gets all pages at once, three times over; the best of the three is printed, in
-microseconds a page.
+``python -m benchmarks.hot_path [--set NAME] [--news FOLDER] [--rounds 3]`` crawls sets of pages from a server of its own, and
+prints what each stage takes beside its budget (`benchmarks.budget`). The sets: ``manual`` (postgresql-doc-15), ``javadoc``
+(openjdk-17-doc), ``large`` (pages of it over 1 MB), and ``news``, saved pages in FOLDER.
+
+``python -m benchmarks.hot_path DIRECTORY [--pages 2000] [--only NAME]`` measures the stages without network and other threads.
+DIRECTORY is that of a crawl of yours: its pages are read again from the page files. Each stage gets all pages at once, three
+times over; the best of the three is printed, in microseconds a page.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.budget import print_table, site_of
 from larm.building.named_parts import storages
 from larm.config import Config
 from larm.filters.chain import FilterChain
@@ -37,6 +42,8 @@ from larm.store.reader import StoreLog
 from larm.store.store_log import format_links
 
 REPEATS = 3
+SETS = ("manual", "javadoc", "large")
+"""Sets that need nothing of yours."""
 Stage = Callable[[Path], object]
 
 
@@ -68,6 +75,13 @@ class Material(NamedTuple):
 def main() -> None:
     """Measure what the command line asks for."""
     options = _options()
+    if options.directory is None:
+        for name in options.set or (*SETS, *(["news"] if options.news else [])):
+            with tempfile.TemporaryDirectory(prefix="larm-hot-path-") as folder:
+                site = site_of(name, options.news, Path(folder))
+                for index in (False, True):
+                    print_table(name, site, options.rounds, index=index)
+        return
     collect_rarely()
     normalizer = URLNormalizer()
     material = _material(options.directory, options.pages, normalizer)
@@ -83,7 +97,10 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.hot_path", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("directory", type=Path, help="of a crawl")
+    parser.add_argument("directory", type=Path, nargs="?", help="of a crawl; default: crawl the sets")
+    parser.add_argument("--set", action="append", choices=(*SETS, "news"), help="only this set (may be repeated)")
+    parser.add_argument("--news", type=Path, metavar="FOLDER", help="of saved pages, for the set news")
+    parser.add_argument("--rounds", type=int, default=3, help="crawls of each set")
     parser.add_argument("--pages", type=int, default=2_000, help="the first so many pages of HTML")
     parser.add_argument("--only", metavar="NAME", help="stages with this in their name")
     return parser.parse_args()
