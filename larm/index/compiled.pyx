@@ -8,9 +8,9 @@ from cpython.unicode cimport PyUnicode_DATA, PyUnicode_KIND, PyUnicode_READ
 from libc.stdint cimport uint8_t
 
 cdef enum:
-    NARROW = 2  # bits of a character, as in larm.index.text_scan
-    JOINING = 4
-    LONELY = 8
+    HEAD = 2  # bits of a character, as in larm.index.text_scan
+    OPERATOR = 4
+    ALONE = 8
 
 
 cdef inline bint _is_word(Py_UCS4 character) noexcept:
@@ -27,20 +27,23 @@ def sign_places(str text not None, const uint8_t *kinds):
     cdef void *data = PyUnicode_DATA(text)
     cdef Py_ssize_t at, size = len(text)
     cdef Py_UCS4 sign, before, after
-    cdef uint8_t bits
-    cdef bint ends
+    cdef bint begins
     found = []
     for at in range(size):
         sign = PyUnicode_READ(kind, data, at)
         if sign >= 128 or not kinds[sign]:
             continue
-        bits = kinds[sign]
         before = PyUnicode_READ(kind, data, at - 1) if at else c" "
         after = PyUnicode_READ(kind, data, at + 1) if at + 1 < size else c" "
-        ends = after.isspace()
-        if sign == before and bits & LONELY or ends and bits & NARROW:
-            continue
-        if not (bits & JOINING and (ends or _is_word(after)) and _is_word(before)):
+        if sign == before and kinds[sign] & OPERATOR:
+            begins = False
+        elif _is_word(after):
+            begins = kinds[sign] & HEAD and not _is_word(before)
+        elif after < 128 and kinds[after] & OPERATOR:
+            begins = True
+        else:
+            begins = sign == c"#" and _is_letter(before) or kinds[sign] & ALONE and before.isspace() and after.isspace()
+        if begins:
             found.append(at)
     return found
 

@@ -8,18 +8,19 @@ import re
 from importlib import import_module
 from typing import Any
 
-_SIGNS = "-+*=<>!&|~:@%?#$_^"
-_NARROW = "-*>&|:?_"
-"""Signs that are no symbol before white space."""
-_JOINING = "-:_?!&+="
-"""Signs that are no symbol between two words, nor between a word and white space."""
-_LONELY = "-+*=<>!&|^~:@%?"
-"""Signs that are no symbol behind the same sign."""
+_HEAD = "-$@%_"
+"""Signs with which a name may begin."""
+_OPERATOR = "-+*=<>!&|~:@%?^"
+"""Signs of which an operator is made; one that repeats itself is a ruler."""
+_ALONE = "=%~@$<+!^"
+"""Signs that are a symbol between white space."""
+_SIGNS = _OPERATOR + "$_#"
 _KINDS = bytes(
-    sum(bit << n for n, bit in enumerate(chr(each) in kind for kind in (_SIGNS, _NARROW, _JOINING, _LONELY)))
-    for each in range(128)
+    sum((chr(each) in kind) << bit for bit, kind in enumerate((_SIGNS, _HEAD, _OPERATOR, _ALONE))) for each in range(128)
 )
-_SIGN = re.compile(rf"[{_SIGNS}](?!(?<=[{_NARROW}])(?:\s|\Z)|(?<=\w[{_JOINING}])(?:[\w\s]|\Z))")
+_SIGN = re.compile(
+    rf"[{_SIGNS}](?:(?<=[{_HEAD}])(?<!\w.)(?=\w)|(?=[{_OPERATOR}])|(?<=[A-Za-z]\#)(?!\w)|(?<=[{_ALONE}])(?<!\S.)(?!\S))"
+)
 _NAME = re.compile(r"^[ \t]{0,8}+([A-Za-z][A-Za-z0-9-]*+[._:][\w.:-]*+(?<=\w))(?=[( \t\u00b6\n]|\Z)", re.MULTILINE | re.ASCII)
 _ACCENT = re.compile("[\u00c0-\u024f\u1e00-\u1eff\u2100-\u2cff]")
 _compiled: Any
@@ -34,7 +35,7 @@ def sign_places(text: str) -> list[int]:
     if _compiled is not None:
         return list(_compiled.sign_places(text, _KINDS))
     places = [match.start() for match in _SIGN.finditer(text)]
-    return [at for at in places if text[at] not in _LONELY or text[at - 1 : at] != text[at]]
+    return [at for at in places if text[at] not in _OPERATOR or text[at - 1 : at] != text[at]]
 
 
 def name_spans(text: str) -> list[tuple[int, int]]:

@@ -47,7 +47,12 @@ def test_accented_words_has_each_letter_that_is_accented_in_lower_case() -> None
 
 
 @pytest.mark.parametrize("sign", _SIGNS)
-def test_sign_that_ends_a_word_or_sentence_is_no_place(sign: str) -> None:
-    if sign in "-:_?!&+=":
-        assert text_scan.sign_places(f"a{sign}b c{sign} d") == []
-    assert text_scan.sign_places(f"({sign})") == [1]
+def test_sign_within_a_word_a_sentence_or_a_ruler_is_no_place(sign: str) -> None:
+    assert text_scan.sign_places(f"a{sign}b 1{sign} 2") == []
+    assert text_scan.sign_places(f"({sign})") == []
+    if sign not in "#$_":
+        assert text_scan.sign_places(f"({5 * sign})") == [1]
+
+
+def test_sign_that_may_begin_a_symbol_is_a_place() -> None:
+    assert text_scan.sign_places("c# c++ -i @x a->b x := 1 = 2") == [1, 4, 7, 10, 14, 20, 25]
