@@ -11,10 +11,11 @@ import struct
 import sys
 import zlib
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from itertools import compress
+from itertools import compress, count
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -25,7 +26,6 @@ from larm.model.links import NONE, Links
 from larm.model.message import REDIRECT
 from larm.model.url import Url
 
-K = TypeVar("K")
 T = TypeVar("T")
 
 PAGE, MOVED, GONE = 0, 1, 2
@@ -78,12 +78,9 @@ _decoder = msgspec.msgpack.Decoder(Block)
 _row_decoder = msgspec.msgpack.Decoder(Rows)
 
 
-class _Numbers(dict[K, int]):
-    """Each new key gets the next number."""
-
-    def __missing__(self, key: K) -> int:
-        number = self[key] = len(self)
-        return number
+def _numbered() -> defaultdict[Any, int]:
+    """Give each new key the next number."""
+    return defaultdict(count().__next__)
 
 
 class BlockBuilder:
@@ -95,8 +92,8 @@ class BlockBuilder:
         self._pages = array("Q")
         self._urls: list[str] = []
         self._counts = array("I")
-        self._nodes: _Numbers[int] = _Numbers()
-        self._texts: _Numbers[str] = _Numbers()
+        self._nodes: dict[int, int] = _numbered()
+        self._texts: dict[str, int] = _numbered()
         self._targets = array("I")
         self._anchors = array("I")
 
@@ -180,7 +177,7 @@ def without(block: Block, rows: Sequence[bool]) -> Block | None:
 
 def _renumbered(known: Sequence[T], places: Iterable[int]) -> tuple[list[T], array[int]]:
     """Those of the known that are at the places, each once, and where each is among them."""
-    found: _Numbers[int] = _Numbers()
+    found: dict[int, int] = _numbered()
     numbers = array("I", [found[place] for place in places])
     return [known[place] for place in found], numbers
 
