@@ -125,7 +125,7 @@ class Lander:
     def decide(self, lease: Lease, outcome: Outcome, host: Host) -> Decision:
         """What becomes of the page, and of its host. Under the lock of the host records."""
         message = lease.message
-        silent = host.is_silent(message.url.access)
+        silent = isinstance(outcome, Failed) and host.is_silent(message.url.access)
         return policy(outcome, message.tries, self._settings, blocks=host.backoffs, silent=silent)
 
     def set_aside(self, lease: Lease, outcome: Outcome, why: Lost) -> Landed:

@@ -219,30 +219,32 @@ class Unloader:
             self._frontier.handler.put(messages)
         if forgotten := [each.lease.message.url.fingerprint for each in landed if each.forgotten]:
             self._frontier.seen.discard(forgotten)
-        for each in landed:
-            self._release(each)
+        self._release(landed)
 
-    def _release(self, landed: Landed) -> None:
-        message, lease, outcome = landed.lease.message, landed.lease, landed.outcome
-        decision = self._frontier.queues.release(lease, outcome.timing, lambda host: self._lander.decide(lease, outcome, host))
-        counts = landed.counts
-        if landed.page:
-            counts["item_scraped_count"] = counts[SPENT] = 1
-            if message.known is not None and message.known.digest:
-                counts[AGAIN] = 1
-            if message.depth == 0:
-                counts["start/fetched"] = 1
-        self._watch.ended(landed, retry=decision.retry and not decision.unreachable)
-        if decision.retry:
-            counts["retry/count"] = 1
+    def _release(self, landed: Sequence[Landed]) -> None:
+        decisions = self._frontier.queues.release([(each.lease, each.outcome) for each in landed], self._lander.decide)
+        over, counts = 0, dict[str, int]()
+        for each, decision in zip(landed, decisions, strict=True):
+            message, counted = each.lease.message, each.counts
+            if each.page:
+                counted["item_scraped_count"] = counted[SPENT] = 1
+                if message.known is not None and message.known.digest:
+                    counted[AGAIN] = 1
+                if message.depth == 0:
+                    counted["start/fetched"] = 1
+            self._watch.ended(each, retry=decision.retry and not decision.unreachable)
+            if decision.retry:
+                counted["retry/count"] = 1
+            for name, number in counted.items():
+                counts[name] = counts.get(name, 0) + number
+            if each.again is not None and self._frontier.robots.allows(each.again):
+                self._frontier.queues.add([each.again])
+                continue
+            if each.again is not None:
+                self._frontier.chain.note(RobotsDesk.name, each.again.url.access)
+            over += not decision.retry
         self._counters.update(counts)
-        if landed.again is not None and self._frontier.robots.allows(landed.again):
-            self._frontier.queues.add([landed.again])
-            return
-        if landed.again is not None:
-            self._frontier.chain.note(RobotsDesk.name, landed.again.url.access)
-        if not decision.retry:
-            self._tally.fall(1)
+        self._tally.fall(over)
 
 
 def _sessions(landed: Landed) -> tuple[SessionLinks, ...]:

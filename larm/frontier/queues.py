@@ -24,7 +24,7 @@ from larm.frontier.turns import Turns
 from larm.kit.disk.caching_queue import CachingQueue
 from larm.model.lease import Lease
 from larm.model.message import URLMessage
-from larm.model.outcome import Fetched, Timing
+from larm.model.outcome import Fetched, Outcome
 
 _LIMITED = "politeness/limit_waits"
 """Counter: leases that were put off as their host has had all requests of its minute or its hour, or all bytes."""
@@ -199,38 +199,50 @@ class HostQueues:
 
     # -- back
 
-    def release(self, lease: Lease, timing: Timing, decide: Callable[[Host], Decision]) -> Decision:
-        """The request has ended; ``decide`` says, under the lock, what follows for URL and host."""
+    def release(
+        self, ended: Sequence[tuple[Lease, Outcome]], decide: Callable[[Lease, Outcome, Host], Decision]
+    ) -> list[Decision]:
+        """Requests have ended; ``decide`` says of each, under the lock, what follows for URL and host."""
+        decisions: list[Decision] = []
+        hosts: dict[str, Host] = {}
+        silent, answered = 0, False
         with self._book.lock:
-            host = self._book.get_locked(lease.host)
-            answered = lease.number in host.pending
-            host.unread -= answered
-            self._end_locked(host, lease, timing.received)
             now = self._clock.monotonic()
-            same = int(host.backoffs > 0 and lease.number < host.resting)  # the host's request for a rest as that before
-            host.backoffs -= same
-            decision = decide(host)
-            host.backoffs += same
-            if decision.unreachable:
-                host.address = ""  # it may have others
-            if decision.retry:
-                again = msgspec.structs.replace(lease.message, tries=lease.message.tries + 1)
-                heapq.heappush(host.delayed, Delayed(now + decision.wait, next(self._numbers), again))
-            silent = 0 if answered else self._settle_locked(host, now, timing.seconds, decision, same)
-            self._turns.place_locked(host, now, quiet=not answered)  # else the caller has a transfer free, and will lease next
+            for lease, outcome in ended:
+                host = hosts[lease.host] = self._book.get_locked(lease.host)
+                was_answered = lease.number in host.pending
+                host.unread -= was_answered
+                self._end_locked(host, lease, outcome.timing.received)
+                same = int(host.backoffs > 0 and lease.number < host.resting)  # the host's request for a rest as that before
+                host.backoffs -= same
+                decision = decide(lease, outcome, host)
+                host.backoffs += same
+                if decision.unreachable:
+                    host.address = ""  # it may have others
+                if decision.retry:
+                    again = msgspec.structs.replace(lease.message, tries=lease.message.tries + 1)
+                    heapq.heappush(host.delayed, Delayed(now + decision.wait, next(self._numbers), again))
+                silent += 0 if was_answered else self._settle_locked(host, now, outcome.timing.seconds, decision, same)
+                answered |= was_answered
+                decisions.append(decision)
+            for host in hosts.values():
+                self._turns.place_locked(host, now, quiet=not answered)  # else the caller has a transfer free, and leases next
         if silent:
             self._tally.fall(silent)
         self._turns.announce()
-        return decision
+        return decisions
 
     def answered(self, ended: Sequence[tuple[Lease, Fetched]]) -> None:
         """Pages that are read elsewhere, later: their hosts may be asked again meanwhile. `release` follows for each."""
         with self._book.lock:
             now = self._clock.monotonic()
-            for lease, outcome in ended:
-                host = self._pending_locked(lease, outcome.timing.received)
-                host.unread += 1
-                self._settle_locked(host, now, outcome.timing.seconds, NOTHING)
+            for key, group in groupby(ended, lambda each: each[0].host):
+                host, pages = self._book.get_locked(key), list(group)
+                for lease, outcome in pages:
+                    self._pending_locked(host, lease, outcome.timing.received)
+                host.unread += len(pages)
+                good = msgspec.structs.replace(NOTHING, errors=NOTHING.errors * len(pages))
+                self._settle_locked(host, now, max(outcome.timing.seconds for _, outcome in pages), good)
                 self._turns.place_locked(host, now, quiet=True)
         self._turns.announce()
 
@@ -242,7 +254,9 @@ class HostQueues:
         with self._book.lock:
             now = self._clock.monotonic()
             for lease in leases:
-                self._turns.place_locked(self._pending_locked(lease), now, quiet=True)
+                host = self._book.get_locked(lease.host)
+                self._pending_locked(host, lease)
+                self._turns.place_locked(host, now, quiet=True)
             self._totals.put_off += len(leases)
         self._turns.announce()
         self._tally.fall(len(leases))
@@ -312,13 +326,11 @@ class HostQueues:
         self._book.changed_locked(host)
         return Lease(number, host.key, message, robots)
 
-    def _pending_locked(self, lease: Lease, received: int = 0) -> Host:
+    def _pending_locked(self, host: Host, lease: Lease, received: int = 0) -> None:
         """The request is over, or will not be sent; the lease is still out."""
-        host = self._book.get_locked(lease.host)
         host.pending[lease.number] = host.running.pop(lease.number)
         self._landed_locked(host, lease, received)
         self._book.changed_locked(host)
-        return host
 
     def _landed_locked(self, host: Host, lease: Lease, received: int) -> None:
         self._totals.in_flight -= 1

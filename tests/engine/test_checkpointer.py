@@ -28,7 +28,7 @@ from larm.kit.threads.tally import Tally
 from larm.kit.threads.workers import Workers
 from larm.model.document import Visit
 from larm.model.message import URLMessage, decode_messages, encode_messages
-from larm.model.outcome import Timing
+from larm.model.outcome import Refused, Timing
 from larm.store.lines import StorageLines
 from larm.store.pipeline import StorageLine
 from larm.testing.clock import FakeClock
@@ -333,7 +333,7 @@ def test_every_checkpoint_is_one_consistent_picture(make: Callable[..., River]) 
             for lease in river.queues.lease(4):
                 with river.gate.step():
                     river.incoming.put_many([lease.message])
-                    river.queues.release(lease, Timing(), lambda host: NOTHING)
+                    river.queues.release([(lease, Refused(404, {}, Timing()))], lambda *_: NOTHING)
                     river.queues._tally.fall(1)
                     river.counters.add("up")
 

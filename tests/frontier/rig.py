@@ -151,8 +151,8 @@ class Rig:
         """As `larm.engine.crawl` does with a page, without links."""
         outcome = outcome or ok()
         tries = lease.message.tries
-        decision = self.queues.release(
-            lease, outcome.timing, lambda host: policy(outcome, tries, self.settings, blocks=host.backoffs)
+        [decision] = self.queues.release(
+            [(lease, outcome)], lambda _lease, _outcome, host: policy(outcome, tries, self.settings, blocks=host.backoffs)
         )
         if not decision.retry:
             self.tally.fall(1)

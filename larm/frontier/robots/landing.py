@@ -150,7 +150,7 @@ class RobotsLander:
         answers: list[RobotsAnswer] = []
         silent = False
 
-        def decide(host: Host) -> Decision:
+        def decide(_lease: Lease, _outcome: Outcome, host: Host) -> Decision:
             nonlocal silent
             answer, silent = self._answer(lease, outcome, host)
             answers.append(answer)
@@ -158,7 +158,7 @@ class RobotsLander:
                 host.arriving[scheme_of(_asked_for(message))] = message
             return _decision(answer)
 
-        self._queues.release(lease, outcome.timing, decide)
+        self._queues.release([(lease, outcome)], decide)
         answer = answers[0]
         self._count(outcome)
         if isinstance(outcome, Fetched) and outcome.truncated:
