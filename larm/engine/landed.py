@@ -4,7 +4,7 @@ Plain values; on the threads that fetch or read.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -16,7 +16,7 @@ from larm.model.message import ORDINARY, URLMessage
 from larm.model.outcome import Outcome
 
 
-class Landed(NamedTuple):
+class Landed(msgspec.Struct, frozen=True):
     """A fetch that has ended, and all that follows from it."""
 
     lease: Lease
@@ -50,10 +50,10 @@ def landed_of(
     text: str,
     *,
     status: int = 0,
-    error: bool = False,
     counts: dict[str, int] | None = None,
+    **fields: Any,
 ) -> Landed:
-    """What is counted and logged of any fetch; ``text``: what came of it."""
+    """What is counted and logged of any fetch; ``text``: what came of it. ``fields``: all others of `Landed`."""
     timing = outcome.timing
     counts = counts if counts is not None else {}
     counts["downloader/request_count"] = 1
@@ -61,7 +61,7 @@ def landed_of(
     if status:
         counts[f"downloader/response_status_count/{status}"] = 1
     line = f"{timing.seconds * 1000:.0f} ms: {text}: {lease.message.url.access}"
-    return Landed(lease, outcome, counts, line, error)
+    return Landed(lease, outcome, counts, line, **fields)
 
 
 def with_exchanges(landed: Sequence[Landed], robots: Sequence[tuple[Lease, Outcome]]) -> tuple[list[Visit], list[Visit]]:

@@ -104,8 +104,8 @@ class Lander:
             case Moved():
                 return self._moved(lease, outcome)
             case NotModified():
-                landed = landed_of(lease, outcome, "304 not modified", status=304, counts={"revisit/unchanged": 1})
-                return landed._replace(visit=_unchanged(lease.message, 304, outcome.headers))
+                unchanged, counts = _unchanged(lease.message, 304, outcome.headers), {"revisit/unchanged": 1}
+                return landed_of(lease, outcome, "304 not modified", status=304, counts=counts, visit=unchanged)
             case Refused(status=status):
                 lost = 300 <= status < 400  # a redirect that does not say where, or "not modified" to who did not ask
                 landed = landed_of(lease, outcome, f"{status}", status=status, error=status >= 400 or lost)
@@ -113,14 +113,16 @@ class Lander:
                     landed.counts[NOWHERE] = 1
                 visit = self._no_page(lease.message, outcome, f"HTTP status {status}", status)
                 again, failed = self._other_spelling(lease.message, outcome)
-                return landed._replace(visit=visit, again=again, messages=failed)
+                return msgspec.structs.replace(landed, visit=visit, again=again, messages=failed)
             case Failed():
                 counts = {f"downloader/exception_type_count/{outcome.reason.value}": 1}
                 text = f"{outcome.reason.value}: {outcome.detail}"
                 landed = landed_of(lease, outcome, text, error=True, counts=counts)
                 retry = policy(outcome, lease.message.tries, self._settings).retry
                 failed = () if retry else self._for_spellings(lease.message)
-                return landed._replace(visit=self._no_page(lease.message, outcome, cause_of(outcome, 0.0)), messages=failed)
+                return msgspec.structs.replace(
+                    landed, visit=self._no_page(lease.message, outcome, cause_of(outcome, 0.0)), messages=failed
+                )
 
     def decide(self, lease: Lease, outcome: Outcome, host: Host) -> Decision:
         """What becomes of the page, and of its host. Under the lock of the host records."""
@@ -130,28 +132,27 @@ class Lander:
 
     def set_aside(self, lease: Lease, outcome: Outcome, why: Lost) -> Landed:
         """A page that is not read. The next revisit tries again; see also `larm.engine.suspects`."""
-        landed = landed_of(lease, outcome, why.why, error=True, counts={why.counter: 1})
-        return landed._replace(visit=self._no_page(lease.message, outcome, why.why))
+        visit = self._no_page(lease.message, outcome, why.why)
+        return landed_of(lease, outcome, why.why, error=True, counts={why.counter: 1}, visit=visit)
 
     def _whole_again(self, lease: Lease, outcome: NotModified, known: Known) -> Landed:
         """Request an unchanged page as a whole: its header says something new, of which the storages must know."""
-        landed = landed_of(lease, outcome, "304 not modified, but its header is", status=304)
-        return landed._replace(again=msgspec.structs.replace(lease.message, known=as_whole(known)))
+        again = msgspec.structs.replace(lease.message, known=as_whole(known))
+        return landed_of(lease, outcome, "304 not modified, but its header is", status=304, again=again)
 
     def _page(self, lease: Lease, outcome: Fetched, document: Document | None) -> Landed:
         message, known = lease.message, lease.message.known
         if known is not None and known.digest == digest(outcome.body) and _is_as_before(known, outcome):
-            landed = landed_of(
-                lease, outcome, f"{outcome.status} unchanged", status=outcome.status, counts={"revisit/unchanged": 1}
-            )
-            return landed._replace(visit=_unchanged(message, 200, outcome.headers))
+            said, counts = f"{outcome.status} unchanged", {"revisit/unchanged": 1}
+            visit = _unchanged(message, 200, outcome.headers)
+            return landed_of(lease, outcome, said, status=outcome.status, counts=counts, visit=visit)
         if document is None:
             document = self._process(message, outcome)
         if message.is_sitemap and self._is_outside(message):
             if document.lastmods is None:
-                landed = landed_of(lease, outcome, f"{outcome.status} no sitemap", status=outcome.status, error=True)
-                why = "it is no sitemap, and out of scope"
-                return landed._replace(visit=self._no_page(message, outcome, why, outcome.status))
+                said, status = f"{outcome.status} no sitemap", outcome.status
+                none = self._no_page(message, outcome, "it is no sitemap, and out of scope", status)
+                return landed_of(lease, outcome, said, status=status, error=True, visit=none)
             document = msgspec.structs.replace(document, index=False)
         visit = Visit(
             page=message.url.access,
@@ -174,25 +175,26 @@ class Lander:
         empty, found = self._hollow.judge(document, outcome.body, message.url.host) if self._text else ("", 0)
         notes = cut + f" ({outcome.flaw})" * bool(outcome.flaw) + " (same text)" * same
         notes += f" ({hollow.NOTES[empty]})" if empty else ""
-        landed = landed_of(
-            lease, outcome, f"{outcome.status} {len(outcome.body)} {document.mime}{notes}", status=outcome.status
-        )
+        counts = dict.fromkeys((*document.counts, *[cuts.COUNTED + name for name in visit.cuts]), 1)
         if message.is_sitemap:
-            landed.counts[SITEMAPS] = 1
+            counts[SITEMAPS] = 1
         if outcome.truncated:
-            landed.counts["downloader/truncated"] = 1
-        for name in (*document.counts, *(cuts.COUNTED + name for name in visit.cuts)):
-            landed.counts[name] = 1
+            counts["downloader/truncated"] = 1
         if empty:
-            landed.counts[hollow.COUNTED + empty] = found
+            counts[hollow.COUNTED + empty] = found
         if outcome.flaw:
-            landed.counts["downloader/flawed"] = 1
+            counts["downloader/flawed"] = 1
         if known is not None and known.digest:
-            landed.counts["revisit/same_text" if same else "revisit/changed"] = 1
+            counts["revisit/same_text" if same else "revisit/changed"] = 1
         if self.max_depth is not None and message.depth >= self.max_depth and self._leads_on(document):
-            landed.counts[TOO_DEEP] = 1
+            counts[TOO_DEEP] = 1
         messages, dropped = self._follow(message, document)
-        return landed._replace(
+        return landed_of(
+            lease,
+            outcome,
+            f"{outcome.status} {len(outcome.body)} {document.mime}{notes}",
+            status=outcome.status,
+            counts=counts,
             visit=visit,
             messages=messages,
             known=dropped,
@@ -280,7 +282,7 @@ class Lander:
         if message.redirects >= self._settings.redirects:
             landed.counts[TOO_MANY] = 1
             if same:
-                landed = landed._replace(messages=self._for_spellings(message))
+                landed = msgspec.structs.replace(landed, messages=self._for_spellings(message))
             return _lost_way(landed, visit, f"more than {message.redirects} in a row")
         chain = (*message.chain, message.url.fingerprint)
         stays = message.is_sitemap and (message.link_type & BY_ROBOTS or target.host == message.url.host)
@@ -293,23 +295,23 @@ class Lander:
         back = own or ring
         first = message.redirects < max(2, ring + 1) or (own and message.referrer != message.url.access)
         if back and outcome.keeps_cookies and first and target.host == message.url.host:
-            return landed._replace(visit=visit, again=onward)  # once more, with the cookies
+            return msgspec.structs.replace(landed, visit=visit, again=onward)  # once more, with the cookies
         if back:
             landed.counts[CIRCLE] = 1
-            landed = landed._replace(messages=self._for_spellings(onward))
+            landed = msgspec.structs.replace(landed, messages=self._for_spellings(onward))
         why = "to itself" if own else ""
         if ring == 1 and target.host == message.url.host:
             why = f"in a circle by {message.url.access}"  # the page, not what sets its cookie, is asked for by a later run
             visit = Visit(page=target.access, url=target, depth=message.depth, status=outcome.status)
-            landed = landed._replace(forgotten=message.known is None)
+            landed = msgspec.structs.replace(landed, forgotten=message.known is None)
         if why:
             return _lost_way(landed, visit, why)
         if not same:
             messages = (onward,) if self._order is None else self._order.found(message, (onward,))
-            return landed._replace(visit=visit, messages=messages)
+            return msgspec.structs.replace(landed, visit=visit, messages=messages)
         if message.known is not None:  # still the page that the storages have, but not at the address that this is known of
             onward = msgspec.structs.replace(onward, known=as_whole(message.known))
-        return landed._replace(visit=visit, again=onward)
+        return msgspec.structs.replace(landed, visit=visit, again=onward)
 
     def _other_spelling(self, message: URLMessage, outcome: Outcome) -> tuple[URLMessage | None, Sequence[URLMessage]]:
         """Return what to request in place of a refused spelling, such as ``/a/`` for ``/a/index.html``.
@@ -384,7 +386,7 @@ def _is_as_before(known: Known, outcome: Fetched | NotModified) -> bool:
 def _lost_way(landed: Landed, visit: Visit, why: str) -> Landed:
     """A redirect that is not followed."""
     visit = msgspec.structs.replace(visit, failure=f"redirects, {why}")
-    return landed._replace(visit=visit, error=True, log_line=f"{landed.log_line}: {why}")
+    return msgspec.structs.replace(landed, visit=visit, error=True, log_line=f"{landed.log_line}: {why}")
 
 
 def _unchanged(message: URLMessage, status: int, headers: dict[str, str]) -> Visit:

@@ -175,7 +175,7 @@ class Unloader:
             if document is not None and document.measured is not None:
                 document = msgspec.structs.replace(document, measured=None)  # no storage needs it
             known = msgspec.structs.replace(visit, fingerprint=fingerprint, document=document)
-            landed[n] = landed[n]._replace(visit=known, messages=messages)
+            landed[n] = msgspec.structs.replace(landed[n], visit=known, messages=messages)
             novelties.append(self._with_links(landed[n], novelty, sessions.get(n, ())))
         return novelties
 
@@ -203,7 +203,7 @@ class Unloader:
         if not again:
             return landed
         said = f"{outcome.status} again, with cookies"
-        return landed_of(landed.lease, outcome, said, status=outcome.status)._replace(again=message)
+        return landed_of(landed.lease, outcome, said, status=outcome.status, again=message)
 
     def _follow(self, landed: Sequence[Landed], robots: Sequence[Ended] = ()) -> None:
         """In a step of the gate: documents to the storages, links to the handler, leases back."""

@@ -202,7 +202,7 @@ class HostQueues:
     def release(
         self, ended: Sequence[tuple[Lease, Outcome]], decide: Callable[[Lease, Outcome, Host], Decision]
     ) -> list[Decision]:
-        """Requests have ended; ``decide`` says of each, under the lock, what follows for URL and host."""
+        """Requests have ended, all or none of them `answered`; ``decide`` says, under the lock, what follows for each."""
         decisions: list[Decision] = []
         hosts: dict[str, Host] = {}
         silent, answered = 0, False
@@ -210,8 +210,8 @@ class HostQueues:
             now = self._clock.monotonic()
             for lease, outcome in ended:
                 host = hosts[lease.host] = self._book.get_locked(lease.host)
-                was_answered = lease.number in host.pending
-                host.unread -= was_answered
+                answered = lease.number in host.pending
+                host.unread -= answered
                 self._end_locked(host, lease, outcome.timing.received)
                 same = int(host.backoffs > 0 and lease.number < host.resting)  # the host's request for a rest as that before
                 host.backoffs -= same
@@ -222,8 +222,7 @@ class HostQueues:
                 if decision.retry:
                     again = msgspec.structs.replace(lease.message, tries=lease.message.tries + 1)
                     heapq.heappush(host.delayed, Delayed(now + decision.wait, next(self._numbers), again))
-                silent += 0 if was_answered else self._settle_locked(host, now, outcome.timing.seconds, decision, same)
-                answered |= was_answered
+                silent += 0 if answered else self._settle_locked(host, now, outcome.timing.seconds, decision, same)
                 decisions.append(decision)
             for host in hosts.values():
                 self._turns.place_locked(host, now, quiet=not answered)  # else the caller has a transfer free, and leases next

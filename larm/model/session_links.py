@@ -44,14 +44,15 @@ def session_links(url: Url, accesses: str) -> tuple[SessionLinks, ...]:
     Most links with parameters have such a parameter, and it is not what tells them apart: so the number of an article or a day
     is none. Nor is what the page's own address has, which every link to it has as well.
     """
-    if "=" not in accesses:
+    queries = [access for access in accesses.split("\n") if "=" in access] if "=" in accesses else []
+    if len(queries) < _LEAST:
         return ()
-    often = Counter(_TOKEN.findall(accesses))
+    often = Counter(_TOKEN.findall("\n".join(queries)))
     likely = [name for name, times in often.items() if times >= _LEAST]
     if not likely:
         return ()
     own = parts_of(url.access)
-    linked = [parts_of(access) for access in set(accesses.split("\n")) if "=" in access and access.startswith(own.origin + "/")]
+    linked = [parts_of(access) for access in set(queries) if access.startswith(own.origin + "/")]
     found = []
     for raw in likely:
         for name in {raw, ";" + raw}:

@@ -113,7 +113,8 @@ class _Host:
     def shares(self, lines: Sequence[str]) -> bool:
         """Add a page. Return True if each of its lines with a letter is on at least half of the pages of its host."""
         self._pages += 1
-        self._seen.update(set(lines))
+        if lines:
+            self._seen.update(set(lines))
         if len(self._seen) > _LINES:
             self._seen = Counter(dict(self._seen.most_common(_LINES // 2)))
         least = max(2, self._pages / 2)

@@ -63,7 +63,6 @@ class Count(NamedTuple):
 
 
 _NOTHING = frozenset[str]()  # one for all hosts
-_NEVER, _SESSION = Count(), Count(same=_SAME)
 
 
 class HostParameters(msgspec.Struct, array_like=True, eq=False):
@@ -101,15 +100,13 @@ class HostParameters(msgspec.Struct, array_like=True, eq=False):
 
     def idle(self, parts: Parts) -> set[str]:
         """Parameters that do not change the text, either."""
-        return {name for name in self.empty.intersection(parts.parameters) if self._count_of(name).idle}
+        return {name for name in self.empty.intersection(parts.parameters) if name in self.sessions or self.counts[name].idle}
 
     def family(self, parts: Parts) -> int | None:
         """The form that it has in common with its family; None: it has none.
 
         Where there are sessions, an address without one is of the family of those with one.
         """
-        if not self.empty:
-            return None
         empty = self.meaningless(parts)
         return form_of(without(parts, empty)) if empty or self.sessions else None
 
@@ -161,9 +158,6 @@ class HostParameters(msgspec.Struct, array_like=True, eq=False):
             self._late = [*self._late[1 - _LATE :], read.simhash]
         self.claim(read.url.access, parts)
         return found
-
-    def _count_of(self, name: str) -> Count:
-        return _SESSION if name in self.sessions else self.counts.get(name, _NEVER)
 
     def _is_session(self, links: SessionLinks, parts: Parts) -> bool:
         """Return True if it has just turned out to be one."""

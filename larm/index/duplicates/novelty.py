@@ -53,12 +53,12 @@ def page_text(url: Url, document: Document) -> PageText:
     main = document.raw_text
     own, anchors = own_text(url, main), document.links.anchors
     features, simhash, sketch, pieces = measured(own, False)
-    like, all_pieces = simhash if features else 0, (pieces,)
+    like, all_pieces = simhash if features else 0, [pieces]
     if len(main) < SHORT:
         in_lines = measured(_in_lines(own, anchors), False)
         others = measured(_in_lines(own_text(url, document.other_text), anchors), True)
         like = next((each[1] for each in (in_lines, others) if each[0]), 0)
-        all_pieces = in_lines[3], others[3], pieces
+        all_pieces = [in_lines[3], others[3], pieces]
     address, title = url.access.lower(), document.title.lower()
     words = _WORD.findall(title)
     echoed = [word for word in words if word in address]
@@ -67,7 +67,7 @@ def page_text(url: Url, document: Document) -> PageText:
     return PageText(
         Fingerprint(features, simhash, sketch),
         like,
-        all_pieces,
+        tuple(all_pieces),
         _numbers([word for word in words if word not in echoed]),
         _numbers(echoed),
         _numbers(["\n" + "\n".join(named)]) if named else b"",

@@ -69,10 +69,8 @@ class Child:
         """What the crawl is told of a page: its text only if a storage wants it, or `HollowJudge` has to read it."""
         if self._terms is None or document.mime == _NOT_HERE or document.mime in KINDS:
             return None
-        if not self._terms.judged:
-            return document
-        measured = page_text(message.url, document)
-        if self._terms.text or document.mime not in hollow.PAGES or measured.outside <= hollow.LONG:
+        measured = page_text(message.url, document) if self._terms.judged else None
+        if self._terms.text or document.mime not in hollow.PAGES or document.outside <= hollow.LONG:
             return msgspec.structs.replace(document, measured=measured)
         return msgspec.structs.replace(document, measured=measured, raw_text="", other_text="")
 
