@@ -14,17 +14,6 @@ import pycurl
 
 from larm.seams import Clock
 
-_TO_SELECTOR = {
-    pycurl.POLL_IN: selectors.EVENT_READ,
-    pycurl.POLL_OUT: selectors.EVENT_WRITE,
-    pycurl.POLL_INOUT: selectors.EVENT_READ | selectors.EVENT_WRITE,
-}
-_TO_CURL = {
-    selectors.EVENT_READ: pycurl.CSELECT_IN,
-    selectors.EVENT_WRITE: pycurl.CSELECT_OUT,
-    selectors.EVENT_READ | selectors.EVENT_WRITE: pycurl.CSELECT_IN | pycurl.CSELECT_OUT,
-}
-
 Done = tuple[Any, int, str]
 """An easy handle, its libcurl error (0: none) and libcurl's words for it."""
 
@@ -74,7 +63,7 @@ class MultiLoop:
                 self._take_wake()
                 woken = True
             else:
-                _, running = act(key.fd, _TO_CURL[events])
+                _, running = act(key.fd, events)  # libcurl and selectors have the same numbers for these
         if self._due is not None and self._clock.monotonic() >= self._due:
             self._due = None
             _, running = act(pycurl.SOCKET_TIMEOUT, 0)
@@ -126,16 +115,15 @@ class MultiLoop:
     def _watch(self, what: int, descriptor: int, _multi: Any, _data: Any) -> None:
         """libcurl's socket callback."""
         watched = descriptor in self._watched
-        events = _TO_SELECTOR.get(what)
-        if events is None:
+        if not what & pycurl.POLL_INOUT:
             if watched:
                 self._watched.remove(descriptor)
                 self._selector.unregister(descriptor)
         elif watched:
-            self._selector.modify(descriptor, events)
+            self._selector.modify(descriptor, what)
         else:
             self._watched.add(descriptor)
-            self._selector.register(descriptor, events)
+            self._selector.register(descriptor, what)
 
     def _set_timer(self, milliseconds: int) -> None:
         """libcurl's timer callback; -1: no time-out."""

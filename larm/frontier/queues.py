@@ -32,6 +32,9 @@ ENOUGH = 256
 """URLs: one for each transfer, as the defaults are."""
 
 
+Decide = Callable[[Lease, Outcome, Host], Decision]
+
+
 class Waiting(NamedTuple):
     """A host that nobody may ask for a while."""
 
@@ -199,9 +202,7 @@ class HostQueues:
 
     # -- back
 
-    def release(
-        self, ended: Sequence[tuple[Lease, Outcome]], decide: Callable[[Lease, Outcome, Host], Decision]
-    ) -> list[Decision]:
+    def release(self, ended: Sequence[tuple[Lease, Outcome]], decide: Decide) -> list[Decision]:
         """Requests have ended, all or none of them `answered`; ``decide`` says, under the lock, what follows for each."""
         decisions: list[Decision] = []
         hosts: dict[str, Host] = {}
@@ -235,10 +236,10 @@ class HostQueues:
         """Pages that are read elsewhere, later: their hosts may be asked again meanwhile. `release` follows for each."""
         with self._book.lock:
             now = self._clock.monotonic()
-            for key, group in groupby(ended, lambda each: each[0].host):
-                host, pages = self._book.get_locked(key), list(group)
+            for _, group in groupby(ended, lambda each: each[0].host):
+                pages = list(group)
                 for lease, outcome in pages:
-                    self._pending_locked(host, lease, outcome.timing.received)
+                    host = self._pending_locked(lease, outcome.timing.received)
                 host.unread += len(pages)
                 good = msgspec.structs.replace(NOTHING, errors=NOTHING.errors * len(pages))
                 self._settle_locked(host, now, max(outcome.timing.seconds for _, outcome in pages), good)
@@ -253,9 +254,7 @@ class HostQueues:
         with self._book.lock:
             now = self._clock.monotonic()
             for lease in leases:
-                host = self._book.get_locked(lease.host)
-                self._pending_locked(host, lease)
-                self._turns.place_locked(host, now, quiet=True)
+                self._turns.place_locked(self._pending_locked(lease), now, quiet=True)
             self._totals.put_off += len(leases)
         self._turns.announce()
         self._tally.fall(len(leases))
@@ -325,11 +324,13 @@ class HostQueues:
         self._book.changed_locked(host)
         return Lease(number, host.key, message, robots)
 
-    def _pending_locked(self, host: Host, lease: Lease, received: int = 0) -> None:
+    def _pending_locked(self, lease: Lease, received: int = 0) -> Host:
         """The request is over, or will not be sent; the lease is still out."""
+        host = self._book.get_locked(lease.host)
         host.pending[lease.number] = host.running.pop(lease.number)
         self._landed_locked(host, lease, received)
         self._book.changed_locked(host)
+        return host
 
     def _landed_locked(self, host: Host, lease: Lease, received: int) -> None:
         self._totals.in_flight -= 1

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import selectors
+
+import pycurl
+
 from larm.fetch.multi_loop import MultiLoop
 from larm.kit.clock import SystemClock
 
@@ -20,3 +24,10 @@ def test_wake_is_reported_by_one_turn() -> None:
     assert loop.turn(10.0) == ([], True)
     assert loop.turn(0.0) == ([], False)
     loop.close()
+
+
+def test_libcurl_and_selectors_have_the_same_numbers_for_events() -> None:
+    read, write = selectors.EVENT_READ, selectors.EVENT_WRITE
+    assert (read, write, read | write) == (pycurl.POLL_IN, pycurl.POLL_OUT, pycurl.POLL_INOUT)
+    assert (read, write) == (pycurl.CSELECT_IN, pycurl.CSELECT_OUT)
+    assert not (pycurl.POLL_NONE | pycurl.POLL_REMOVE) & pycurl.POLL_INOUT
