@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from larm.building.mission import Mission
     from larm.store.archive.catalogue import Catalogue
 
-_BESIDE = re.compile(r"(?:.*\.(?:cdxj?|idx)(?:\.gz)?|\..*)", re.IGNORECASE)
+_BESIDE = r"(?:.*\.(?:cdxj?|idx)(?:\.gz)?|\..*)"
 _AT_A_TIME = 1_000  # pages of a host: a file is no server that could be busy
 
 
@@ -126,7 +126,7 @@ def _files(start: str) -> list[str]:
     path = Path(file_path(start))
     if not path.is_dir():
         return [start] if _is_archive(start) else []
-    names = [each for each in sorted(path.iterdir()) if not _BESIDE.fullmatch(each.name)]
+    names = [each for each in sorted(path.iterdir()) if not re.fullmatch(_BESIDE, each.name, re.IGNORECASE)]
     if not names or not all(each.is_file() and ARCHIVE.fullmatch(each.name) for each in names):
         return []
     return [file_url(str(each)) for each in names]

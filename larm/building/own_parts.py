@@ -34,8 +34,6 @@ _faults: dict[str, BaseException] = {}
 
 def scorers(settings: SearchSettings) -> Sequence[OwnScore]:
     """Those of ``search.own``. Raises ConfigError."""
-    if not settings.own:
-        return ()
     from larm.index.search.own_score import OwnScore
 
     return [OwnScore(name, weight, own_part(name, "search.own", Scorer, (), {})) for name, weight in settings.own.items()]

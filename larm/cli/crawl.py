@@ -135,16 +135,16 @@ def crawl(
     config = effective(directory, file, overrides, command_line)
     if no_index or warc:
         chain = _chain(config.storage.chain, no_index=no_index, warc=warc)
-        config = effective(directory, file, overrides, {**command_line, "storage.chain": chain})
+        config = msgspec.structs.replace(config, storage=msgspec.structs.replace(config.storage, chain=chain))
     config, notes = _with_starts(config, directory, from_command_line=bool(given["start"]))
     if given["start"] and not (add or fresh) and (note := _ask_about_another_site(config, directory)):
         notes, fresh = [*notes, note], True
     return run(config, directory, notes, fresh=fresh, parked=parked, quiet=quiet, verbose=call.verbose)
 
 
-def _chain(chain: Sequence[str], *, no_index: bool, warc: bool) -> list[str]:
+def _chain(chain: Sequence[str], *, no_index: bool, warc: bool) -> tuple[str, ...]:
     wanted = [name for name in chain if not (no_index and name in ("index", "graph"))]
-    return [*wanted, *(["warc"] if warc and "warc" not in wanted else [])]
+    return (*wanted, *(["warc"] if warc and "warc" not in wanted else []))
 
 
 def _starts(words: Sequence[str]) -> tuple[str, ...]:

@@ -64,12 +64,12 @@ def load(
         with mistakes.noted():
             _put(tree, key, value, key)
     with mistakes.noted():
-        converted(tree, source)
+        config = converted(tree, source)
     if mistakes.lines:
         with mistakes.noted():
             also(converted(tree, source))
     mistakes.refuse()
-    return converted(tree, source)
+    return config
 
 
 def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:

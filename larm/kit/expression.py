@@ -26,15 +26,15 @@ _MOST_COUNTED = 10_000
 """Sum of the counts of an expression, as in ``(a|b){100}``; `regex` compiles 200,000 of them in a second."""
 _FLAGS = re.IGNORECASE | re.DOTALL
 
-_PERL = re.compile(r"\\[QpPzhk]|\\x\{|\[:\^?\w+:\]|\(\?<[A-Za-z_]")
+_PERL = r"\\[QpPzhk]|\\x\{|\[:\^?\w+:\]|\(\?<[A-Za-z_]"
 """What Perl's and Java's expressions have, and `re` has not, or takes for something else."""
 _FOREIGN = re.compile(
     r"\\Q(.*?)(?:\\E|\Z)|\\x\{([0-9A-Fa-f]{1,5})\}|\\k[<{](\w+)[>}]|\\[pPN]\{[^}]*\}|\\.|\{(?!\d+(?:,\d*)?\}|,\d+\})", re.DOTALL
 )
 """What `regex` has not. A brace that begins no count is a character, and no fuzzy matching."""
-_PART = re.compile(r"\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*+\]|\(\?:?|\)?(?:[*+?]|\{[\d,]+\})[?+]?|.", re.DOTALL)
+_PART = r"\\.|\[\^?\]?(?:\[:\^?\w+:\]|\\.|[^\]\\])*+\]|\(\?:?|\)?(?:[*+?]|\{[\d,]+\})[?+]?|."
 """Parts of an expression; a quantifier is one part with the parenthesis that it stands behind."""
-_BEYOND = re.compile(r"\\[^\W_dw]|\[:|[\0-\x1f]")
+_BEYOND = r"\\[^\W_dw]|\[:|[\0-\x1f]"
 """Escapes but for digits and words, named classes, control characters: these may stand for a line end or its neighbours."""
 
 
@@ -60,7 +60,7 @@ class Expression:
         try:
             if not plain and sum(map(int, re.findall(r"\{(?:\d*,)?(\d{1,9})", text))) > _MOST_COUNTED:
                 raise ValueError(f"its counts are more than {_MOST_COUNTED:,} in all")
-            quick = re.compile(text, _FLAGS) if _PERL.search(text) is None else None
+            quick = re.compile(text, _FLAGS) if re.search(_PERL, text) is None else None
             self._bounded = regex.compile(self._text, _FLAGS)
         except (re.error, regex.error, RecursionError, OverflowError) as error:
             raise ValueError(str(error)) from error
@@ -146,7 +146,7 @@ def _translated(found: re.Match[str]) -> str:
 def _is_plain(text: str) -> bool:
     """Return True if matching takes at most the square of a string's length: no repeated group, few choices."""
     repeats = choices = 0
-    for part in _PART.findall(text):
+    for part in re.findall(_PART, text, re.DOTALL):
         repeated = part[0] == ")" and part[1:2] in {"*", "+", "{"}
         if repeated or part == "(?" or (part[0] == "\\" and part[1] in "123456789gkGKRX"):
             return False
@@ -158,8 +158,8 @@ def _is_plain(text: str) -> bool:
 def _by_line(text: str) -> str:
     """Return the expression as one that matches no line end, and captures nothing; empty: it may see other lines."""
     found = []
-    for part in _PART.findall(text):
-        if part[0] in "^$" or part == "(?" or part.startswith(("[^]", "[^-")) or _BEYOND.search(part):
+    for part in re.findall(_PART, text, re.DOTALL):
+        if part[0] in "^$" or part == "(?" or part.startswith(("[^]", "[^-")) or re.search(_BEYOND, part):
             return ""
         found.append("(?:" if part == "(" else f"[^\\n{part[2:]}" if part.startswith("[^") else part)
     return "".join(found)
@@ -169,7 +169,7 @@ def _rests(text: str) -> Iterator[str]:
     """Yield the expression, and its rests from each group on that is in no other."""
     yield text
     depth = 0
-    for part in _PART.finditer(text):
+    for part in re.finditer(_PART, text, re.DOTALL):
         if part[0][0] == "(":
             if not depth:
                 yield text[part.start() :]
