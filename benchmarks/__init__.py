@@ -6,7 +6,7 @@ Python takes the larm of the folder that it is started in, which has what is com
 import sys
 from importlib.util import find_spec
 
-for _name in ("larm.parse.compiled", "larm.index.duplicates.compiled"):
+for _name in ("larm.parse.compiled", "larm.index.compiled", "larm.index.duplicates.compiled"):
     if find_spec(_name) is None:
         print(
             f"benchmarks: there is no {_name}, so pages take some three times as long; 'pip install -e .' makes it",
