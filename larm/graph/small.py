@@ -52,15 +52,17 @@ def write_small(journal: Path, end: int, path: Path) -> None:
         goals = {page: goals.get(goal, goal) for page, goal in goals.items()}
     goals = {page: goal for page, goal in sorted(goals.items()) if page != goal}
     pages = {page: row for page, row in rows.items() if row.kind == PAGE}
-    nodes = sorted({*pages, *[goals.get(target, target) for row in pages.values() for target, _ in row.links]})
+    named = {target for row in pages.values() for target, _ in row.links}
+    nodes = sorted({*pages, *[goals.get(target, target) for target in named]})
     hashes = sorted(texts)
     node, text = ({key: number for number, key in enumerate(keys)} for keys in (nodes, hashes))
+    node |= {name: node[goals[name]] for name in named & goals.keys()}
     targets: list[set[int]] = [set() for _ in nodes]
     backlinks: list[list[int]] = [[] for _ in nodes]
     for page, row in pages.items():
         source = node[page]
         for fingerprint, key in row.links:
-            target = node[goals.get(fingerprint, fingerprint)]
+            target = node[fingerprint]
             targets[source].add(target)
             if target != source:
                 backlinks[target] += (source, text[key])
