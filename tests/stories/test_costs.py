@@ -67,7 +67,7 @@ def test_crawl_of_one_page_loads_few_modules(tmp_path: Path, options: tuple[str,
         assert found.child_modules, "no page was read by a page process"
 
 
-@pytest.mark.parametrize(("options", "most_calls", "most_blocks"), [((), 1_110, 28), (("--no-index",), 675, 23)])
+@pytest.mark.parametrize(("options", "most_calls", "most_blocks"), [((), 1_110, 24), (("--no-index",), 675, 22)])
 def test_page_of_manual_takes_few_calls_and_blocks(
     tmp_path: Path, options: tuple[str, ...], most_calls: int, most_blocks: int
 ) -> None:
