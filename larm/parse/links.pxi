@@ -270,6 +270,7 @@ cdef class Finder:
     cdef bint goes, embedded, charset, plain, plain_host, lowercase, plain_address
     cdef int kept
     cdef Column address
+    cdef tuple empty
 
     def __cinit__(self, Elements elements, page):
         resolver = page.resolver
@@ -406,13 +407,21 @@ cdef class Finder:
             found.access = found.normalised = line.piece(0, line.used)
             found.fingerprint = <uint64_t> xxh3_64_intdigest(found.access) >> 1
         else:
-            url = self.page.resolve(PyUnicode_DecodeUTF8(<const char *> href, size, "replace")) if size else None
+            url = self.address_of(_text(href, size)) if size else None
             if url is None:
                 return None
             found.access, found.normalised, found.host = url.access.encode(), url.normalised.encode(), url.host.encode()
             found.fingerprint = url.fingerprint
         found.anchor, found.line = words, b"%b\t%b\t%d\t%b\n" % (found.access, found.normalised, kind, words)
         return found
+
+    cdef object address_of(self, str href):
+        """Python's answer; all that is only a fragment leads to one address, if to any."""
+        if href[0] != "#":
+            return self.page.resolve(href)
+        if self.empty is None:
+            self.empty = (self.page.resolve("#"),)
+        return self.empty[0]
 
     cdef bytes squeezed(self, const Byte *text, Py_ssize_t size):
         """The text of a link as `larm.parse.readable.anchor` has it, which is asked where it is not all ASCII."""
