@@ -36,7 +36,7 @@ def reading_of(
     first = [] if ahead is None else [ahead]
     others = [new_reader(settings.processing) for _ in range(readers_of(settings.processing) - len(first))]
     pool = ReadingPool(
-        triage=Triage(settings.processing, settings.fetch.page_size),
+        triage=Triage(settings.processing, settings.fetch.page_size, memory.limit),
         mouth=mouth,
         queues=queues,
         fetchers=fetchers,

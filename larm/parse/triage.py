@@ -4,14 +4,15 @@ Loads no parser: a crawl whose pages are all read by processes beside it needs n
 """
 
 import enum
+from importlib.util import find_spec
 from typing import Final
 
 from larm.config import ProcessingSettings
 from larm.model.outcome import Fetched
 
 HTML: Final = ("text/html", "application/xhtml+xml")
-LARGE: Final = 1_000_000
-"""Bytes of a body from which it is heavy: one page in ten thousand, a sitemap, a trap."""
+LARGE: Final = {"lexbor": 8_000_000, "html5lib": 1_000_000}
+"""Bytes of a body from which it is heavy, by the parser: what takes more than half a second, and much memory."""
 LARGE_OF_EFFORT: Final = 5_000
 """The same where a page may make more than the usual work: that is not known by its size."""
 LARGE_XML: Final = 200_000
@@ -51,14 +52,18 @@ READ_BY_PROCESSES: Final = (Work.LIGHT, Work.HEAVY)
 class Triage:
     """By the settings that the processors are made of, too (`larm.parse.by_mime`)."""
 
-    def __init__(self, settings: ProcessingSettings, page_size: int) -> None:
-        """``page_size``: bytes that are read of a page, unpacked."""
+    def __init__(self, settings: ProcessingSettings, page_size: int, memory: int) -> None:
+        """``page_size``: bytes that are read of a page, unpacked; ``memory``: bytes that all processes may have together.
+
+        Half of these are enough for the largest page that is light.
+        """
         # constant after construction
         self._own = frozenset(mime.lower() for mime in settings.by_mime)
         self._documents = settings.documents.processes > 0
         self._page_size = page_size
-        self._tree = _TREE[settings.parser]
-        self._large = LARGE if settings.effort == 1 else LARGE_OF_EFFORT
+        parser = parser_of(settings)
+        self._tree = _TREE[parser]
+        self._large = min(LARGE[parser], memory // (2 * self._tree)) if settings.effort == 1 else LARGE_OF_EFFORT
         self._effort = (settings.effort - 1) * _EFFORT
 
     def work(self, fetched: Fetched) -> Work:
@@ -86,6 +91,11 @@ class Triage:
         """Bytes that a process should have to read it, in the worst case; ``careful``: by html5lib."""
         size = self._page_size if fetched.body.startswith(_GZIP) else len(fetched.body)
         return _ROOM + self._effort + (_TREE["html5lib"] if careful else self._tree) * size
+
+
+def parser_of(settings: ProcessingSettings) -> str:
+    """Return the name of the parser that reads pages: html5lib where larm could not be compiled."""
+    return settings.parser if find_spec("larm.parse.compiled") is not None else "html5lib"
 
 
 def _is_document(mime: str) -> bool:

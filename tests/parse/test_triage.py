@@ -12,7 +12,7 @@ from larm.model.outcome import Fetched
 from larm.parse.apart.reader import DocumentProcessor, DocumentReader
 from larm.parse.by_mime import processors
 from larm.parse.hostile import MAX_COPIES
-from larm.parse.triage import LARGE, LARGE_XML, Triage, Work
+from larm.parse.triage import LARGE_XML, Triage, Work
 from larm.testing.fakes import page
 from tests.parse.office_files import docx
 from tests.parse.pages import normalizer
@@ -20,8 +20,8 @@ from tests.parse.pages import normalizer
 PAGE_SIZE = 10_000_000
 
 
-def triage(settings: ProcessingSettings | None = None) -> Triage:
-    return Triage(settings or ProcessingSettings(), PAGE_SIZE)
+def triage(settings: ProcessingSettings | None = None, memory: int = 2_000_000_000) -> Triage:
+    return Triage(settings or ProcessingSettings(), PAGE_SIZE, memory)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def triage(settings: ProcessingSettings | None = None) -> Triage:
         ("application/xhtml+xml; charset=utf-8", b"\n <p>x", Work.LIGHT),
         ("text/html", b"words", Work.LIGHT),
         ("text/html", b"", Work.LIGHT),
-        ("text/html", b"<p>" * LARGE, Work.HEAVY),
+        ("text/html", b"<p>" * 3_000_000, Work.HEAVY),
         ("application/rss+xml", b"<rss>", Work.LIGHT),
         ("application/feed+json", b"{}", Work.LIGHT),
         ("application/json", b"{}" + b" " * LARGE_XML, Work.HEAVY),
@@ -44,9 +44,9 @@ def triage(settings: ProcessingSettings | None = None) -> Triage:
         ("text/plain", gzip.compress(b"<p>", mtime=0), Work.HEAVY),
         ("text/plain", b"<!DOCTYPE html><p>x", Work.LIGHT),
         ("text/plain", b"words", Work.HERE),
-        ("text/plain", b"x" * 2 * LARGE, Work.HEAVY),
+        ("text/plain", b"x" * 9_000_000, Work.HEAVY),
         ("", b"<!DOCTYPE html><p>x", Work.LIGHT),
-        ("image/png", b"\x89PNG\r\n\x1a\n" * LARGE, Work.HERE),
+        ("image/png", b"\x89PNG\r\n\x1a\n" * 1_000_000, Work.HERE),
     ],
 )
 def test_who_reads_what(kind: str, body: bytes, work: Work) -> None:
@@ -60,6 +60,13 @@ def test_pages_that_may_make_more_work_are_read_one_by_one_with_more_memory() ->
         assert much.work(page(b"<p>" * 2_000, content_type=kind)) is Work.HEAVY
         assert much.work(page(b"<p>" * 1_000, content_type=kind)) is Work.LIGHT
     assert much.memory(page(b"<p>")) - triage().memory(page(b"<p>")) >= 9 * 380 * MAX_COPIES
+
+
+def test_light_pages_take_at_most_half_of_the_memory() -> None:
+    page_of_2_mb = page(b"<p>" * 700_000, content_type="text/html")
+    assert triage().work(page_of_2_mb) is Work.LIGHT
+    assert triage(memory=100_000_000).work(page_of_2_mb) is Work.HEAVY
+    assert triage(ProcessingSettings(parser="html5lib")).work(page_of_2_mb) is Work.HEAVY
 
 
 def test_documents_that_nobody_reads_need_no_process() -> None:

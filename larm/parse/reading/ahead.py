@@ -9,10 +9,11 @@ from typing import Final
 
 from larm.config import ProcessingSettings
 from larm.kit.processes.helper_process import HelperProcess
+from larm.parse.triage import parser_of
 
 CHILD: Final = "larm.parse.reading.child"
-MEMORY: Final = {"lexbor": 300_000_000, "html5lib": 600_000_000}
-"""Bytes of address space by the parser: twice what the worst page of a megabyte takes, with Python and all that it loads.
+MEMORY: Final = {"lexbor": 750_000_000, "html5lib": 600_000_000}
+"""Bytes of address space by the parser: what the worst page takes that is read among others, with Python and all that it loads.
 Larger ones are read elsewhere (`larm.engine.reading_pool`)."""
 _MOST_READERS: Final = 3
 """Processes beside the crawl, if nothing else is said: three take in what one process can fetch and store. Measured on two
@@ -35,7 +36,7 @@ def document_threads(settings: ProcessingSettings) -> int:
 
 def new_reader(settings: ProcessingSettings) -> HelperProcess:
     """One that is not started yet."""
-    return HelperProcess(CHILD, MEMORY[settings.parser])
+    return HelperProcess(CHILD, MEMORY[parser_of(settings)])
 
 
 def reader_ahead(settings: ProcessingSettings) -> HelperProcess | None:

@@ -24,9 +24,10 @@ from larm.model.url import URLNormalizer
 from larm.parse.apart.protocol import KINDS
 from larm.parse.by_mime import NO_MEMORY, ByMime, processors
 from larm.parse.reading.protocol import Reply, Request, Terms, decode_request, encode_reply, settings_of
-from larm.parse.triage import LARGE
 
 _NOT_HERE: Final = "larm/not-here"
+_LARGE: Final = 1_000_000
+"""Bytes of a page whose memory is given back at once."""
 
 
 class _NotHere:
@@ -61,7 +62,7 @@ class Child:
         if len(self._reply) > KEPT:
             self._reply = bytearray()
         encode_reply(Reply(documents, counts), self._reply)
-        if any(len(fetched.body) > LARGE for _, fetched in request.pages):
+        if any(len(fetched.body) > _LARGE for _, fetched in request.pages):
             give_back()
         return self._reply
 

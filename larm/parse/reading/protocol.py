@@ -65,7 +65,7 @@ class Reply(msgspec.Struct, frozen=True, array_like=True):
     """What became of them."""
 
     documents: Sequence[Document | None]
-    """In their order; None: read it yourself, it is for others to read, its text is no UTF-8, or all of it is too long."""
+    """In their order; None: read it yourself, it is for others to read, its text is no UTF-8, or it is too long."""
     counts: dict[str, int] = {}
     """For the statistics."""
 
@@ -104,12 +104,17 @@ def decode_request(frame: bytes | memoryview) -> Request:
 
 
 def encode_reply(reply: Reply, room: bytearray, longest: int = MAX_ANSWER - LENGTH) -> None:
-    """One frame; documents that can't be told are left out, and all of them where they are too many bytes for an answer."""
+    """Write one frame, without documents that can't be told; nor one that has too many bytes for an answer.
+
+    Raises MemoryError where several have: each of them is told alone then.
+    """
     try:
         _encoder.encode_into(reply, room)
     except UnicodeEncodeError:
         _encoder.encode_into(Reply([_telling(document) for document in reply.documents], reply.counts), room)
     if len(room) > longest:
+        if len(reply.documents) > 1:
+            raise MemoryError(f"an answer of {len(room)} bytes")
         _encoder.encode_into(Reply([None] * len(reply.documents)), room)
 
 

@@ -27,7 +27,6 @@ from larm.parse.reading import page_reader
 from larm.parse.reading.ahead import CHILD, MEMORY
 from larm.parse.reading.page_reader import Found, Lost, Page, PageReader
 from larm.parse.reading.protocol import Reply, Terms, allowance, decode_reply, encode_reply, plain
-from larm.parse.triage import LARGE
 from tests.parse.reading.poisoned_child import CRASH, HANG, ONCE, POISON
 
 RULES = "synonym(www.a.test)=a.test\n"
@@ -287,7 +286,7 @@ def test_a_page_that_takes_too_long_twice_is_set_aside(counts: Counter[str], mon
 
     monkeypatch.setattr(there._process, "receive", once_told(there, hang))
     try:
-        assert read(there, [PAGES[0], page("large", b"<p>" * LARGE)]) == [Lost.TOO_SLOW] * 2
+        assert read(there, [PAGES[0], page("large", b"<p>" * 1_000_000)]) == [Lost.TOO_SLOW] * 2
     finally:
         there.close()
 
@@ -340,14 +339,17 @@ def test_pages_with_more_links_than_an_answer_may_hold_are_read_one_by_one(count
     assert counts["processing/died"] == 1
 
 
-def test_documents_that_are_too_long_together_are_all_left_out() -> None:
+def test_documents_that_are_too_long_together_are_told_one_by_one() -> None:
     whole, frame, room = Reply(here(PAGES), {"a": 1}), bytearray(), bytearray(b"what was there before")
     encode_reply(whole, frame)
     encode_reply(whole, room, len(frame))
     assert room == frame
     assert decode_reply(frame) == whole
-    encode_reply(whole, room, len(frame) - 1)
-    assert decode_reply(room) == Reply([None] * len(PAGES)), "who reads them counts them"
+    with pytest.raises(MemoryError):
+        encode_reply(whole, room, len(frame) - 1)
+    one = Reply(here(PAGES[:1]), {"a": 1})
+    encode_reply(one, room, 100)
+    assert decode_reply(room) == Reply([None]), "who reads it counts it"
     assert len(frame) < MAX_ANSWER - LENGTH
 
 

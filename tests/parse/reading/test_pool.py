@@ -27,7 +27,7 @@ from larm.model.lost import Lost
 from larm.model.outcome import Fetched, Refused, Timing
 from larm.parse.reading.ahead import CHILD
 from larm.parse.reading.page_reader import Found, Page, PageReader
-from larm.parse.triage import LARGE, Triage
+from larm.parse.triage import Triage
 from larm.testing.clock import FakeClock
 from tests.parse.reading.poisoned_child import HANG
 from tests.parse.reading.test_page_reader import page, terms
@@ -39,6 +39,8 @@ _numbers = count(1)
 
 
 CAREFUL = Document("text/html", title="read by html5lib")
+LARGE = 1_000_000
+"""Bytes of a page that is large where there is as little memory as here."""
 
 
 class Around:
@@ -125,7 +127,7 @@ class Rig:
         self.deaths: list[tuple[str, BaseException]] = []
         self.workers = Workers(lambda name, error: self.deaths.append((name, error)))
         self.pool = ReadingPool(
-            triage=Triage(ProcessingSettings(), 10_000_000),
+            triage=Triage(ProcessingSettings(), 10_000_000, 132_000_000),
             mouth=self.around,
             queues=cast("Any", self.around),
             fetchers=cast("Any", self.around),
