@@ -29,21 +29,18 @@ from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.model.own_fields import as_fields
 from larm.parse.apart.protocol import KINDS
-from larm.parse.apart.reader import DocumentProcessor, DocumentReader, UnreadProcessor
 from larm.parse.assembly import Assembler
-from larm.parse.embedded import CssProcessor, WithEmbedded
 from larm.parse.folder import FolderProcessor, name_of
 from larm.parse.headers import HeaderReader
 from larm.parse.html import HtmlProcessor
-from larm.parse.json_feed import TYPES, JsonFeedProcessor
 from larm.parse.mime import mime_of
 from larm.parse.readable import names
 from larm.parse.text import TextProcessor
 from larm.parse.trees import tree_reader
-from larm.parse.xml import XmlProcessor
 from larm.seams import Processor
 
 if TYPE_CHECKING:
+    from larm.parse.apart.reader import DocumentReader
     from larm.parse.page_rules import Rules
 
 
@@ -87,6 +84,22 @@ class GzipProcessor:
         return found
 
 
+class Later:
+    """A processor that is made when the first page comes that it is for: most crawls have pages of few types. Any thread."""
+
+    def __init__(self, make: Callable[[], Processor]) -> None:
+        # constant after construction
+        self._make = make
+        # written by any thread; two may make one each
+        self.made: Processor | None = None
+
+    def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
+        """See `larm.seams.Processor`."""
+        if self.made is None:
+            self.made = self._make()
+        return self.made.process(message, fetched, mime)
+
+
 def as_document(returned: object) -> Document:
     """A Document may have a tuple of `Link` as its links, and lists in place of tuples. Raises TypeError on what is none."""
     if not isinstance(returned, Document):
@@ -110,6 +123,8 @@ NO_MEMORY = "processing/memory"
 """Counts pages that could not be read for want of memory."""
 
 
+JSON: Final = ("application/feed+json", "application/json")
+"""Types that a feed may have that is no XML."""
 ANY_XML = "*/*+xml"
 """Stands for the types that end in ``+xml`` and have no processor of their own (RFC 6839)."""
 _FLAT = ("text", "spreadsheet", "presentation", "graphics")
@@ -180,7 +195,8 @@ class ByMime:
             return Document(mime, index=False, warnings=(f"{message.url.access}: it needs too much memory to be read",))
         except Exception as error:  # noqa: BLE001  whatever it is, other pages can be read
             self._count("processing/error", 1)
-            said = f"{message.url.access}: {type(processor).__name__}: {blamed(error)}"
+            name = type(getattr(processor, "made", processor)).__name__
+            said = f"{message.url.access}: {name}: {blamed(error)}"
             return Document(mime, index=False, warnings=(said,), cuts=(PROCESSOR,))
         except BaseException as error:
             error.add_note(f"in the processor {type(processor).__name__}")
@@ -217,10 +233,34 @@ def processors(
     reader = tree_reader(settings.parser)
     html: Processor = HtmlProcessor(assembler, reader, settings.effort, text=text, rules=_rules(rules))
     if settings.follow_embedded or settings.srcset:
+        from larm.parse.embedded import WithEmbedded
+
         html = WithEmbedded(html, assembler, settings)
     headers = HeaderReader(assembler, settings, agent.lower())
     text_processor = TextProcessor(assembler, strict_sitemaps=settings.strict_sitemaps)
-    xml = XmlProcessor(assembler, links, html, settings)
+
+    def xml_processor() -> Processor:
+        from larm.parse.xml import XmlProcessor
+
+        return XmlProcessor(assembler, links, html, settings)
+
+    def feed_processor() -> Processor:
+        from larm.parse.json_feed import JsonFeedProcessor
+
+        return JsonFeedProcessor(assembler, links, settings.effort)
+
+    def css_processor() -> Processor:
+        from larm.parse.embedded import CssProcessor
+
+        return CssProcessor(assembler)
+
+    def document_processor() -> Processor:
+        from larm.parse.apart.reader import DocumentProcessor, UnreadProcessor
+
+        if documents is None or not settings.documents.processes:
+            return UnreadProcessor()
+        return DocumentProcessor(assembler, documents, count)
+
     standard: dict[str, Processor] = {
         "text/html": html,
         "application/xhtml+xml": html,
@@ -228,15 +268,13 @@ def processors(
         "text/*": text_processor,
         **dict.fromkeys(TEXTS, text_processor),
         "inode/directory": FolderProcessor(links),
-        **dict.fromkeys(XML, xml),
-        **dict.fromkeys(TYPES, JsonFeedProcessor(assembler, links, settings.effort)),
+        **dict.fromkeys(XML, Later(xml_processor)),
+        **dict.fromkeys(JSON, Later(feed_processor)),
     }
     if settings.follow_embedded:
-        standard["text/css"] = CssProcessor(assembler)
-    if not settings.documents.processes:
-        standard |= dict.fromkeys(KINDS, UnreadProcessor())
-    elif documents is not None:
-        standard |= dict.fromkeys(KINDS, DocumentProcessor(assembler, documents, count))
+        standard["text/css"] = Later(css_processor)
+    if documents is not None or not settings.documents.processes:
+        standard |= dict.fromkeys(KINDS, Later(document_processor))
     ours = {mime.lower(): processor for mime, processor in (own or {}).items()}
     within = ByMime(standard | ours, count, own=ours.values())
     packed = dict.fromkeys(GZIP, GzipProcessor(within.process, page_size, settings.effort))

@@ -2,12 +2,16 @@
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
-from email.utils import parsedate_to_datetime
 from functools import lru_cache
 
 _ISO = re.compile(
     r"(\d{4})(?:-?(\d\d)(?:-?(\d\d)(?:[T\s]\s*(\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?)?)?)?",
     re.IGNORECASE,
+)
+_MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
+_HTTP = re.compile(  # RFC 9110 5.6.7, on days that all months have
+    r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (0[1-9]|1\d|2[0-8]) (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) (19[7-9]\d|2\d{3})"
+    r" ([01]\d|2[0-3]):([0-5]\d):([0-5]\d) GMT"
 )
 _PDF = re.compile(r"(?:D:)?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?\s*(Z|[+-]\d\d(?:'?\d\d)?)?")
 
@@ -20,6 +24,11 @@ def seconds_of(text: str) -> int:
         return 0
     if match := _ISO.fullmatch(text):
         return _seconds(match)
+    if match := _HTTP.fullmatch(text):
+        day, month, year, *time = match.groups()
+        return int(datetime(int(year), _MONTHS.index(month) // 3 + 1, int(day), *map(int, time), tzinfo=UTC).timestamp())
+    from email.utils import parsedate_to_datetime  # for who writes dates in another way
+
     try:
         when = parsedate_to_datetime(text)
         return max(0, int((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()))

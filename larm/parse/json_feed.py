@@ -18,7 +18,6 @@ from larm.parse.fragment import fragment
 from larm.parse.xml import page_of_feed
 from larm.parse.xml_tree import MAX_NODES
 
-TYPES: Final = ("application/feed+json", "application/json")
 _VERSION: Final = "https://jsonfeed.org/version/"
 
 

@@ -6,7 +6,6 @@ an HTML page does; text that is a feed, a sitemap, PDF or an image; zip files th
 """
 
 import re
-import zipfile
 import zlib
 from functools import lru_cache
 from typing import Final
@@ -74,6 +73,7 @@ _ZIP = b"PK\x03\x04"
 _PDF = re.compile(rb"(?:\xef\xbb\xbf)?\s{0,99}%PDF-")
 _OPEN_DOCUMENT = re.compile(rb"(application/(?:vnd\.oasis\.opendocument\.(?:text|spreadsheet|presentation)|epub\+zip))")
 _PDF_WITHIN = 1_024  # bytes of something else that readers of PDF tolerate (ISO 32000-1, annex H)
+_DEFLATED: Final = 8  # of a zip file
 _MOST_OF_A_TYPE = 200  # bytes
 _ZIP_ENDS = 65_536  # bytes at either end of a zip file that have the names of its first and of all its members
 _BOMS = (b"\xef\xbb\xbf", b"\xfe\xff", b"\xff\xfe")
@@ -164,7 +164,7 @@ def _first_member(body: bytes) -> bytes:
     if body[30 : 30 + name] != b"mimetype":
         return b""
     data = body[30 + name + extra :][:_MOST_OF_A_TYPE]
-    if int.from_bytes(body[8:10], "little") != zipfile.ZIP_DEFLATED:
+    if int.from_bytes(body[8:10], "little") != _DEFLATED:
         return data
     try:
         return zlib.decompressobj(-15).decompress(data, _MOST_OF_A_TYPE)

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from larm.model.cuts import EFFORT
-from larm.parse.json_feed import TYPES
+from larm.parse.by_mime import JSON
 from tests.parse.pages import document
 
 FEED = {
@@ -35,7 +35,7 @@ FEED = {
 }
 
 
-@pytest.mark.parametrize("mime", TYPES)
+@pytest.mark.parametrize("mime", JSON)
 def test_it_is_read_as_other_feeds_are(mime: str) -> None:
     found = document("\ufeff" + json.dumps(FEED), content_type=mime)
     assert (found.mime, found.title, found.language, found.modified) == (mime, "A feed", "en", 1_580_428_800)
