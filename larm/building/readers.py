@@ -100,6 +100,7 @@ class Processors:
                     self._own,
                     self._counters.add,
                     text=self._text,
+                    facts=stores_text(self._settings),
                     agent=self._settings.agent.name,
                     wall=self._clock.wall,
                     documents=documents,

@@ -8,6 +8,8 @@ OPENSEARCH = "links/opensearch"
 """Counts pages that name a description of their search for browsers (OpenSearch), which is no page and is not fetched."""
 TOO_DEEP = "links/too_deep"
 """Counts pages with links that are not followed, as they lead deeper than ``crawl.max_depth``, and to what was not seen."""
+UNCOMPILED = "processing/uncompiled"
+"""Counts pages that html5lib has read, as larm could not be compiled where it was installed."""
 
 
 class PatternLeft(msgspec.Struct, frozen=True, gc=False):

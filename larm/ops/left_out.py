@@ -27,7 +27,7 @@ from larm.kit.disk.files import is_there
 from larm.kit.logs.log_book import GONE
 from larm.model import hollow
 from larm.model.cuts import CUTS, larger, was_cut
-from larm.model.left import NOFOLLOW, TOO_DEEP, HostLeft
+from larm.model.left import NOFOLLOW, TOO_DEEP, UNCOMPILED, HostLeft
 from larm.model.message import REDIRECT, URLMessage
 from larm.model.outcome import FailReason
 from larm.model.region import Globs
@@ -59,6 +59,7 @@ def left_out(
         ("redirects", {"pages": counters.get(TOO_MANY), "most": redirects, "enough": larger(20, redirects)}),
         ("robots_truncated", {"hosts": counters.get(TRUNCATED), "enough": larger(5, robots.size // 10**6)}),
         ("sitemaps_unwanted", {"hosts": counters.get(UNWANTED) if robots.sitemaps else 0}),
+        ("uncompiled", {"pages": counters.get(UNCOMPILED)}),
         ("nofollow", {"pages": counters.get(NOFOLLOW)}),
         ("too_deep", {"pages": counters.get(TOO_DEEP), "depth": depth, "deeper": depth + 1}),
         ("circle", {"pages": counters.get(CIRCLE)}),

@@ -36,11 +36,15 @@ MAX_WARNINGS = 20
 class Assembler:
     """Keeps no state between pages; shared by all fetcher threads."""
 
-    def __init__(self, links: LinkMemo, settings: ProcessingSettings, agent: str = "larm") -> None:
-        """``agent``: our product token, in lower case; some rules of pages are for one crawler."""
+    def __init__(self, links: LinkMemo, settings: ProcessingSettings, agent: str = "larm", *, facts: bool = True) -> None:
+        """``agent``: our product token, in lower case; some rules of pages are for one crawler.
+
+        ``facts``: False where no storage asks for language, description and date.
+        """
         # constant after construction
         self._agent = agent
         self._memo = links
+        self._facts = facts
         self._nofollow = settings.nofollow
         self._finder = LinkFinder(settings)
 
@@ -70,7 +74,8 @@ class Assembler:
         if page.declared:
             warnings.append(f"it says that it is {page.declared}, but it is {page.charset}")
             counts = (*counts, CONTRADICTED)
-        metas = facts.named_metas(about) if page.text else {}
+        told = self._facts and bool(page.text)
+        metas = facts.named_metas(about) if told else {}
         return Document(
             mime=mime,
             title=squeeze_line(unbroken(page.title)),
@@ -79,9 +84,9 @@ class Assembler:
             headings=tuple(map(unbroken, page.headings)),
             places=tuple(page.places),
             description=facts.description(metas) if metas else "",
-            language=self._language(message, fetched, page, metas) if page.text else "",
+            language=self._language(message, fetched, page, metas) if told else "",
             modified=page.modified
-            or (facts.modified(metas, page.linked_data, fetched.headers.get("last-modified", "")) if page.text else 0),
+            or (facts.modified(metas, page.linked_data, fetched.headers.get("last-modified", "")) if told else 0),
             words=page.words or (page_hash(page.title, page.text) if page.text else 0),
             links=found.links,
             charset=page.charset,

@@ -23,11 +23,13 @@ from larm.kit.gunzip import MEMBERS, MORE, unpack
 from larm.model.cuts import EFFORT, PAGE, PROCESSOR
 from larm.model.document import Document
 from larm.model.file_url import FILES
+from larm.model.left import UNCOMPILED
 from larm.model.link_memo import LinkMemo
 from larm.model.links import Links
 from larm.model.message import URLMessage
 from larm.model.outcome import Fetched
 from larm.model.own_fields import as_fields
+from larm.parse import lexbor_tree
 from larm.parse.apart.protocol import KINDS
 from larm.parse.assembly import Assembler
 from larm.parse.folder import FolderProcessor, name_of
@@ -217,6 +219,7 @@ def processors(
     count: Count = _ignore,
     *,
     text: bool = True,
+    facts: bool = True,
     agent: str = "larm",
     wall: Callable[[], float] | None = None,
     documents: DocumentReader | None = None,
@@ -225,13 +228,14 @@ def processors(
 ) -> ByMime:
     """The processors that larm brings, and ``own`` ones (by MIME type) before them.
 
-    ``text``: False where no storage wants the text of pages; the fast parser then leaves it out. ``agent``: our product
-    token; a page may have rules for us by name. ``documents``: reads PDF and office files; None: they are not read.
-    ``page_size``: bytes that are read of a page that is sent in gzip; XML may be larger. ``rules``: for pages, by site.
+    ``text``: False where nobody wants the text of pages; it is not taken apart then. ``facts``: see `Assembler`. ``agent``:
+    our product token; a page may have rules for us by name. ``documents``: reads PDF and office files; None: they are not
+    read. ``page_size``: bytes that are read of a page that is sent in gzip; XML may be larger. ``rules``: for pages, by site.
     """
-    assembler = Assembler(links, settings, agent.lower())
+    assembler = Assembler(links, settings, agent.lower(), facts=facts)
     reader = tree_reader(settings.parser)
-    html: Processor = HtmlProcessor(assembler, reader, settings.effort, text=text, rules=_rules(rules))
+    slow = (UNCOMPILED,) if settings.parser == "lexbor" and not lexbor_tree.COMPILED else ()
+    html: Processor = HtmlProcessor(assembler, reader, settings.effort, text=text, rules=_rules(rules), counts=slow)
     if settings.follow_embedded or settings.srcset:
         from larm.parse.embedded import WithEmbedded
 

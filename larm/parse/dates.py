@@ -25,8 +25,9 @@ def seconds_of(text: str) -> int:
     if match := _ISO.fullmatch(text):
         return _seconds(match)
     if match := _HTTP.fullmatch(text):
-        day, month, year, *time = match.groups()
-        return int(datetime(int(year), _MONTHS.index(month) // 3 + 1, int(day), *map(int, time), tzinfo=UTC).timestamp())
+        day, month, year, hour, minute, second = match.groups()
+        date = (int(year), _MONTHS.index(month) // 3 + 1, int(day))
+        return int(datetime(*date, int(hour), int(minute), int(second), tzinfo=UTC).timestamp())
     from email.utils import parsedate_to_datetime  # for who writes dates in another way
 
     try:

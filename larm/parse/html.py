@@ -48,19 +48,25 @@ class HtmlProcessor:
         *,
         text: bool = True,
         rules: Rules | None = None,
+        counts: tuple[str, ...] = (),
     ) -> None:
-        """``effort``: see `larm.parse.hostile`; ``text``: False where no storage wants it, which saves a third of the
-        time; ``rules``: None where nobody has any."""
+        """``effort``: see `larm.parse.hostile`; ``text``: False where nobody wants it; ``rules``: None where nobody has any.
+
+        ``counts``: names of statistics that count each page.
+        """
         # constant after construction
         self._effort = effort
         self._rules = rules
         self._assembler = assembler
         self._read_tree = read_tree
         self._text = text
+        self._counts = counts
 
     def process(self, message: URLMessage, fetched: Fetched, mime: str) -> Document:
         """See `larm.seams.Processor`."""
         page = read(fetched, mime, self._read_tree, self._effort, text=self._text)
+        if self._counts:
+            page = page._replace(counts=(*page.counts, *self._counts))
         rules = self._rules.of(message.url) if self._rules is not None and self._text else ()
         if not rules:
             return self._assembler.document(message, fetched, mime, page)

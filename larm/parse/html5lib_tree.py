@@ -1,7 +1,7 @@
 """A page of HTML by the tree of html5lib, the reference implementation of the parsing algorithm in Python.
 
 ``processing.parser: html5lib``, for pages that end a process in which lexbor reads them, and for all where larm could not be
-compiled. Some 20 times as slow as `larm.parse.lexbor_tree`, and pure Python; both say the same. Pure; any thread.
+compiled. Some sixty times as slow as `larm.parse.lexbor_tree`, and pure Python; both say the same. Pure; any thread.
 """
 
 import re

@@ -364,11 +364,12 @@ cdef class Finder:
                     text = elements.value(entry, _ALT, &length) if rules[entry.tag] & IS_IMAGE else NULL
                     return self.keep(known, key, (self.target(source, size, 0, self.squeezed(text, length)), False, None))
             tag, attributes = NAMES[entry.tag], elements.attributes(place)
-        left = len(self.page.left)
+        left, self.page.left = self.page.left, {}
         if tag == "a":
             href, said, kind, goes = attributes.get("href") or attributes.get("xlink:href"), said, 0, self.page.follows(attributes)
         else:
             href, said, kind, goes = self.page.other(tag, attributes)
+        says, self.page.left = bool(self.page.left), {**left, **self.page.left}
         if not href:
             return NOWHERE
         address = href.encode("utf-8", "surrogatepass")
@@ -376,7 +377,7 @@ cdef class Finder:
         made = (target, goes, None)
         if tag == "link" and target is not None:
             made = (target, goes, (attributes, target.url()))
-        if entry.tag and left == len(self.page.left) and (self.plain_address or self.is_kept(href)):
+        if entry.tag and not says and (self.plain_address or self.is_kept(href)):
             self.keep(known, key, made)
         return made
 
@@ -485,7 +486,7 @@ cdef class Finder:
             return 7
         if memcmp(href, b"https://", 8) == 0:
             return 8
-        if size > 2 and href[0] == c"/" and href[1] == c"/":
+        if size > 2 and href[0] == c"/" and href[1] == c"/" and self.plain_host:
             self.address.append(<const char *> self.root, <Py_ssize_t> self.root.index(b"/"))
             return 2
         return 0

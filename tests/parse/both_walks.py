@@ -87,13 +87,14 @@ def both_processors(settings: ProcessingSettings | None = None) -> tuple[HtmlPro
     """(by the walk in Python, by the compiled reader); what each knows of a site grows from page to page."""
     settings = settings or ProcessingSettings()
     made = [
-        HtmlProcessor(Assembler(LinkMemo(URLNormalizer()), settings), read) for read in (read_plainly, lexbor_tree.read_tree)
+        HtmlProcessor(Assembler(LinkMemo(URLNormalizer(files=True)), settings), read)
+        for read in (read_plainly, lexbor_tree.read_tree)
     ]
     return made[0], made[1]
 
 
 def document_of(processor: HtmlProcessor, url: str, body: bytes, content_type: str = "text/html") -> Document:
     """What a processor makes of a page."""
-    parse: Callable[[str], Any] = URLNormalizer().parse
+    parse: Callable[[str], Any] = URLNormalizer(files=True).parse
     fetched = Fetched(200, {"content-type": content_type}, body, Timing(0.01, len(body)))
     return processor.process(URLMessage(parse(url)), fetched, "text/html")

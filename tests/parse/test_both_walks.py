@@ -9,15 +9,19 @@ import sys
 import sysconfig
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from larm import parse
-from larm.parse import lexbor_tree
+from larm.model.cuts import EFFORT
+from larm.model.left import NOFOLLOW, UNCOMPILED
+from larm.parse import hostile, html5lib_tree, lexbor_tree
 from larm.parse.html import reading_of
 from larm.parse.lexbor_tree import COMPILED
 from larm.parse.readable import names
+from larm.parse.trees import cut
 from tests.parse.both_walks import both_processors, differences, document_of, read_plainly, reading, without_a_compiler
 from tests.parse.pages import document
 from tests.parse.test_hostile import PAGES as HOSTILE
@@ -256,7 +260,8 @@ def test_without_a_compiler() -> None:
     """The same document."""
     found = document(PAGES["links"], content_type="text/html")
     with without_a_compiler():
-        assert document(PAGES["links"], content_type="text/html") == found
+        plain = document(PAGES["links"], content_type="text/html")
+    assert msgspec.structs.replace(plain, counts=found.counts) == found
 
 
 @needs_it
@@ -478,7 +483,13 @@ _SAID = ("a", " a\n b ", "", "\u00e9\u00a0x", "a" * 198 + "  bc", "\x01a\x7f", "
         max_size=12,
     ),
     st.sampled_from(
-        ("http://a.localhost/d/p", "https://a.localhost:444/", "http://a.localhost/~x/index.html?y=z", "http://1.2.3.4/d/p")
+        (
+            "http://a.localhost/d/p",
+            "https://a.localhost:444/",
+            "http://a.localhost/~x/index.html?y=z",
+            "http://1.2.3.4/d/p",
+            "file:///d/p.html",
+        )
     ),
     st.sampled_from(("", "<base href=/e/f>", "<base href='//c.localhost/%C3%A9/'>", "<meta charset=windows-1252>")),
 )
@@ -488,7 +499,7 @@ def test_links_lead_where_python_says(links: list[tuple[str, str, str]], url: st
     elements = (
         "<a{2} href='{0}'>{1}</a>",
         "<img src='{0}' alt='x'>",
-        "<link rel=next href='{0}'>",
+        "<link{2} href='{0}'>",
         "<iframe src='{0}'></iframe>",
     )
     for element in (*elements, *elements[:2]):
@@ -496,4 +507,38 @@ def test_links_lead_where_python_says(links: list[tuple[str, str, str]], url: st
             "cp1252" if "1252" in head else "utf-8", "replace"
         )
         assert document_of(compiled, url, body) == document_of(plain, url, body)
-        assert document_of(compiled, url + "x/y", body) == document_of(plain, url + "x/y", body)
+        assert document_of(compiled, f"{url}/y", body) == document_of(plain, f"{url}/y", body)
+
+
+@needs_it
+def test_what_links_say_of_their_page_is_said_of_each_page() -> None:
+    """A link that is known from another page is not followed either, and counted."""
+    plain, compiled = both_processors()
+    unfollowed = "<link rel='next nofollow' href=/y>"
+    for body in (f"<a rel=nofollow href=x>x</a>{unfollowed}", unfollowed, f"{unfollowed}<a href=/y>z</a>"):
+        found = document_of(compiled, "http://a.localhost/", body.encode())
+        assert found == document_of(plain, "http://a.localhost/", body.encode())
+        assert NOFOLLOW in found.counts
+
+
+def test_pages_that_are_read_slowly_are_counted() -> None:
+    """Where larm could not be compiled; a user may prefer html5lib."""
+    assert UNCOMPILED not in document(PAGES["links"], content_type="text/html").counts
+    with without_a_compiler():
+        assert UNCOMPILED in document(PAGES["links"], content_type="text/html").counts
+        assert UNCOMPILED not in document(PAGES["links"], content_type="text/html", parser="html5lib").counts
+
+
+@pytest.mark.parametrize("name", ["nested divs", "formatting opened again and again"])
+def test_html5lib_has_the_same_budget(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(hostile, "MAX_WORK", hostile.MAX_WORK // 100)
+    monkeypatch.setattr(hostile, "MAX_COPIES", hostile.MAX_COPIES // 20)
+    page = b"<p>\xc3\xa9\r\n<a href=x>link</a>" + HOSTILE[name]
+    _, end = html5lib_tree.read_tree(page, None, hostile.budget())
+    assert 0 < end < len(page)
+    with without_a_compiler():
+        body, (warning,) = cut(page)
+        found = document(page, content_type="text/html")
+    assert body == page[:end]
+    assert f"byte {end}" in warning
+    assert (len(found.links), found.cuts) == (1, (EFFORT,))

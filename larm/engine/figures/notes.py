@@ -48,6 +48,8 @@ SENTENCES: Final[Mapping[str, str]] = {
     "not known; the same command with --set robots.size={enough:d}MB reads more",
     "sitemaps_unwanted": "{hosts:host} with sitemaps in its robots.txt that are not fetched, as --max-depth is given; "
     "the same command with -s crawl.max_depth=null in place of it fetches them, and what they list",
+    "uncompiled": "{pages:page} read by html5lib, some sixty times as slowly, as larm was installed without a C compiler; "
+    "installing one, and larm again, makes it fast ('larm version -v' says whether it is compiled)",
     "nofollow": "{pages:page} with links that are not followed, as they say nofollow; "
     "the same command with --set processing.nofollow=false follows them",
     "too_deep": "{pages:page} with links that are not followed, as they lead deeper than --max-depth {depth:d}; the same "

@@ -84,6 +84,7 @@ class Child:
             dict.fromkeys(terms.own, _NotHere()),
             self._count,
             text=terms.text or terms.judged,
+            facts=terms.text,
             agent=terms.agent,
             page_size=terms.page_size,
             rules=terms.rules,
