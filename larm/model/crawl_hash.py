@@ -8,7 +8,7 @@ import xxhash
 
 _PIECE = 2047
 """Bytes that hashlib takes without giving Python's lock away; next to busy threads it comes back milliseconds later."""
-_NO_LETTERS = bytes(each for each in range(128) if not (chr(each).isalnum() or chr(each) == "_"))
+NO_LETTERS = bytes(each for each in range(128) if not (chr(each).isalnum() or chr(each) == "_"))
 
 
 def crawl_hash(data: bytes) -> int:
@@ -30,12 +30,17 @@ def page_hash(title: str, text: str, of: Callable[[bytes], int] = crawl_hash) ->
 
     White space and punctuation do not count, as far as they are ASCII: to look for all of Unicode's takes five times as long.
     """
-    words = _words(text)
-    return of(_words(title) + words) if words else 0
+    return hash_of_letters(title, letters(text), of)
 
 
-def _words(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass").translate(None, _NO_LETTERS)
+def hash_of_letters(title: str, text: bytes, of: Callable[[bytes], int] = crawl_hash) -> int:
+    """Return the `page_hash` by the `letters` of the text."""
+    return of(letters(title) + text) if text else 0
+
+
+def letters(text: str) -> bytes:
+    """Return a text, in UTF-8, without what does not count."""
+    return text.encode("utf-8", "surrogatepass").translate(None, NO_LETTERS)
 
 
 def digest(body: bytes) -> int:

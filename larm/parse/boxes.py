@@ -42,6 +42,7 @@ _SITE_WORDS = names("brand logo site")
 _SECTIONS = names("chapter outline refentry refsect sect section subsection subsubsection")
 _CONSENT = ("consent", "cookie", "gdpr")
 _POPUPS = names("lightbox modal popup")
+_SAYING = frozenset(WORDS) | NAVIGATION_WORDS | FURNITURE_WORDS
 _STATE = re.compile(r"(?<!\S)(?:\S*[-_])?(?:for|has|is|no|on|with|without)[-_A-Z]\S*")  # such as ``no-sidebar``
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 SHORTEST = 3
@@ -120,12 +121,14 @@ def _names_part(ident: str, class_: str) -> bool:
 @lru_cache(maxsize=_KEPT)
 def _words(text: str) -> tuple[float, int]:
     """The weight and the kind of a class or an id."""
-    found = _found(text)
+    found, lowered = _found(text), text.lower()
+    apart = any(word in lowered for word in _CONSENT) or not _POPUPS.isdisjoint(lowered.split())
+    if found.isdisjoint(_SAYING) and not apart:  # as of most ids
+        return 0.0, 0
     stateless = _STATE.sub("", text)
     named = found if stateless == text else _found(stateless)
     kind = NAVIGATION * (not named.isdisjoint(NAVIGATION_WORDS)) + FURNITURE * (not named.isdisjoint(FURNITURE_WORDS))
-    lowered = text.lower()
-    if any(word in lowered for word in _CONSENT) or not _POPUPS.isdisjoint(lowered.split()):
+    if apart:
         kind = kind & ~FURNITURE | APART  # manuals ask for consent, too
     return fsum([WORDS.get(word, 0.0) for word in found]), kind  # the same in any order, which differs from run to run
 

@@ -7,6 +7,7 @@ in C, and says the same, to the character. Made for each page, by the thread tha
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Generic, TypeVar
 
+from larm.model.crawl_hash import letters
 from larm.parse.boxes import FURNITURE, NAVIGATION, Box, BoxesOf, weigh
 from larm.parse.elements import ELEMENTS, HEADING, NOTHING, PLAIN, Meaning
 from larm.parse.page import ASKED, LINKED_DATA, SHADOW, Attributes, Block, Element, Reading
@@ -53,6 +54,8 @@ class Collector(Generic[Node]):
         self._said: list[str] = []  # the text of the links
         self._drawn = 0  # drawings
         self._based = False  # a fragment alone leads to another page
+        self._letters: list[str] = []  # what they are of
+        self._outside = 0
         self._shadowed = False
         self._parted = False  # what has just ended parts words, such as a picture
 
@@ -87,6 +90,8 @@ class Collector(Generic[Node]):
                 self._break(PLAIN)
                 self._elements += found.elements
                 self._blocks += found.blocks
+                self._letters += [block[0] for block in found.blocks]
+                self._outside += found.outside
         elif name == "title" and not self._drawn and is_blank(self._title):
             self._title = self.text_of(node)
         elif meaning.more and self._more is not None:
@@ -135,6 +140,8 @@ class Collector(Generic[Node]):
             language,
             self._linked_data,
             self._places,
+            letters("".join(self._letters)),
+            self._outside,
             self._shadowed,
         )
 
@@ -142,6 +149,8 @@ class Collector(Generic[Node]):
         """What follows is another block. In the text of a link that is a space."""
         if text := "".join(self._words).strip():
             self._blocks.append(Block(text, self._mark, self._weight, self._kinds, self._linked))
+            self._letters.append(text)
+            self._outside += max(0, len(text) - self._linked)
             if not self._heading:
                 self._place = ""
         self._words.clear()

@@ -13,7 +13,7 @@ has a `Walk` of its own while it reads, and leaves it to the next one.
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
-from cpython.unicode cimport PyUnicode_DecodeUTF8
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
 from libc.stdint cimport int64_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memchr, memcmp, memcpy
@@ -21,6 +21,7 @@ from posix.dlfcn cimport RTLD_LAZY, dlopen, dlsym
 
 from xxhash import xxh3_64_intdigest
 
+from larm.model.crawl_hash import NO_LETTERS
 from larm.model.links import NONE, Links
 from larm.model.url import ESCAPE, PLAIN_HOST, Url
 from larm.parse.boxes import FURNITURE, NAVIGATION, WITH_ID, hides, weigh_names

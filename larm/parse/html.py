@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from larm.model.crawl_hash import page_hash
+from larm.model.crawl_hash import hash_of_letters
 from larm.model.cuts import EFFORT
 from larm.model.document import Document
 from larm.model.hollow import TEXT_IN_SCRIPTS
@@ -23,7 +23,7 @@ from larm.parse.collector import More
 from larm.parse.hostile import before_huge_tag, budget, spent
 from larm.parse.page import Block, Element, Page, Reading, as_html, with_shadows
 from larm.parse.parts import Parts, split, title_of
-from larm.parse.script_text import LITTLE, text_in_scripts, words_outside_links
+from larm.parse.script_text import LITTLE, text_in_scripts
 from larm.parse.trees import ReadTree, cut
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def read(fetched: Fetched, mime: str, read_tree: ReadTree, effort: int = 1, *, t
     """What there is in a page."""
     body, encoding = utf8_of(fetched.body, fetched.headers.get("content-type", ""))
     found, warnings = reading_of(as_html(body, mime), read_tree, effort)
-    inner = text_in_scripts(body, found) if text and words_outside_links(found.blocks) <= LITTLE else b""
+    inner = text_in_scripts(body, found) if text and found.outside <= LITTLE else b""
     if inner:
         found, warnings = reading_of(as_html(body, mime) + inner, read_tree, effort)
     main, other, headings, places = split(found) if text else Parts()
@@ -97,7 +97,7 @@ def read(fetched: Fetched, mime: str, read_tree: ReadTree, effort: int = 1, *, t
         found.about,
         encoding.name,
         found.language,
-        page_hash(title, "".join([block[0] for block in found.blocks])) if text else 0,
+        hash_of_letters(title, found.letters) if text else 0,
         found.linked_data if text else (),
         warnings,
         declared=encoding.declared,
@@ -116,9 +116,9 @@ def reading_of(body: bytes, read_tree: ReadTree, effort: int = 1) -> tuple[Readi
         others = _Others(body, read_tree, effort)
         found, warnings = _read(body, read_tree, others.read, effort)
     if not found.blocks:
-        found = found._replace(blocks=others.unframed)
+        found = found.and_blocks(others.unframed)
     if others.blocks and _size(others.blocks) > max(_NOTICE, _size(found.blocks)):
-        found = found._replace(blocks=[*found.blocks, *others.blocks])
+        found = found.and_blocks(others.blocks)
     elements = found.elements
     if len(elements) + len(found.about) < FEW and (frames := _hidden_frames(body, elements)):
         elements = [*elements, *others.read("noframes", f"<frameset>{frames}").elements]

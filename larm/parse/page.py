@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from larm.model.crawl_hash import letters
 from larm.parse.readable import names
 
 Attributes = Mapping[str, str | None]
@@ -65,8 +66,18 @@ class Reading(NamedTuple):
     places: Sequence[str] = ()
     """For each heading the fragment of an address that leads to it: the last id of a block, or name of an anchor, that begins
     with it or stands in it; empty where there is none."""
+    letters: bytes = b""
+    """Of all blocks, in their order (`larm.model.crawl_hash`)."""
+    outside: int = 0
+    """Characters of the blocks that are no part of a link; of links the white space around them may count as well."""
     shadowed: bool = False
     """There is a template that a browser shows at once."""
+
+    def and_blocks(self, others: Sequence[Block]) -> "Reading":
+        """Return the same with the blocks of another reading behind its own."""
+        more = sum([max(0, len(text) - linked) for text, _, _, _, linked in others])
+        added = letters("".join([block[0] for block in others]))
+        return self._replace(blocks=[*self.blocks, *others], letters=self.letters + added, outside=self.outside + more)
 
 
 class Page(NamedTuple):

@@ -7,12 +7,12 @@ so that a state written as a program is read as well and no nesting can hurt. A 
 import html
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 from typing import Final
 
-from larm.parse.page import Block, Reading
+from larm.parse.page import Reading
 from larm.parse.readable import names
 
 LITTLE: Final = 600
@@ -40,11 +40,6 @@ _WORD = re.compile(r"[^\W\d_]{2,}[,.;:!?)»”’]*+")
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 
 
-def words_outside_links(blocks: Sequence[Block]) -> int:
-    """Return the characters that are no part of a link; of links the white space around them may count as well."""
-    return sum([len(text) - linked for text, _, _, _, linked in blocks if linked < len(text)])
-
-
 def text_in_scripts(body: bytes, page: Reading) -> bytes:
     """Return the text and the links in the scripts of a page as HTML to append to it; empty where there are none, or it shows
     them. ``body``: UTF-8."""
@@ -62,9 +57,7 @@ def text_in_scripts(body: bytes, page: Reading) -> bytes:
             size += len(value)
     said = "\n".join(found)
     shown = [text for text, _, _, _, linked in page.blocks if len(text) - linked >= _SAME]
-    if size < max(_LEAST, words_outside_links(page.blocks)) or 2 * sum([len(text) for text in shown if text in said]) > sum(
-        map(len, shown)
-    ):
+    if size < max(_LEAST, page.outside) or 2 * sum([len(text) for text in shown if text in said]) > sum(map(len, shown)):
         return b""
     written = [f'<a href="{html.escape(address)}"></a>' for address in links]
     return f"<main>{''.join(found.values())}{''.join(written)}".encode("utf-8", "replace")

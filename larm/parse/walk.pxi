@@ -22,6 +22,9 @@ cdef int[KNOWN] rules
 cdef list NAMES = [""] * KNOWN
 cdef list BOXES = [None] * KNOWN
 cdef list SIGNS = [""] * KNOWN
+cdef Byte[256] COUNTS  # 1 for each byte that is, or is a part of, a letter
+for _byte in range(256):
+    COUNTS[_byte] = _byte not in NO_LETTERS
 cdef int OF_FURNITURE = FURNITURE, OF_MENUS = NAVIGATION
 
 cdef struct Around:
@@ -65,6 +68,8 @@ cdef class Walk:
     cdef str title, place
     cdef list blocks, headings, places, about, linked_data
     cdef bint furnished, shadowed
+    cdef Column letters
+    cdef Py_ssize_t outside
     # the text of the block that is open
     cdef Column words
     cdef str sign
@@ -79,6 +84,7 @@ cdef class Walk:
 
     def __cinit__(self):
         self.parser, self.words, self.around, self.links, self.said = Parser(), Column(), Column(), Column(), Column()
+        self.letters = Column()
 
     cdef object all(self, Node *root, more):
         """From the root through the whole tree."""
@@ -88,6 +94,7 @@ cdef class Walk:
         self.blocks, self.headings, self.places, self.about, self.linked_data = [], [], [], [], []
         self.furnished = self.shadowed = self.parted = self.based = False
         self.words.used = self.around.used = self.links.used = self.said.used = self.linked = 0
+        self.letters.used = self.outside = 0
         self.weight = self.kinds = self.leading = self.headed = self.drawn = 0
         while True:
             if node.kind == TEXT:
@@ -116,6 +123,8 @@ cdef class Walk:
             language.get("lang") or language.get("xml:lang") or "",
             self.linked_data,
             self.places,
+            self.letters.piece(0, self.letters.used),
+            self.outside,
             self.shadowed,
         )
 
@@ -140,6 +149,8 @@ cdef class Walk:
                 self.break_(PLAIN)
                 self.elements.extend(inner.elements)
                 self.blocks += inner.blocks
+                self.letters.append(<const char *> <bytes> inner.letters, len(inner.letters))
+                self.outside += inner.outside
         elif flags & SAYS:
             found = _attributes(<Element *> node)
             if NAMES[tag] == "base" and "href" in found:
@@ -209,6 +220,7 @@ cdef class Walk:
         cdef Byte *text = self.words.data
         cdef Py_ssize_t begin = 0, end = self.words.used
         cdef str found
+        cdef bint odd
         self.sign, mark = mark, self.sign
         if not end:
             return self.space()
@@ -218,14 +230,31 @@ cdef class Walk:
             end -= 1
         if end > begin:
             found = self.words.text(begin, end)
-            if text[begin] >= 128 or text[end - 1] >= 128:
+            odd = text[begin] >= 128 or text[end - 1] >= 128
+            if odd:
                 found = found.strip()
             if found:
+                if odd or not found.isascii():  # the bytes may be no UTF-8, and others
+                    text = <Byte *> PyUnicode_AsUTF8AndSize(found, &end)
+                    begin = 0
+                self.count(text + begin, end - begin, len(found))
                 self.blocks.append((found, mark, self.weight, self.kinds, self.linked))
                 if not self.headed:
                     self.place = ""
         self.words.used = self.linked = 0
         return self.space()
+
+    cdef int count(self, const Byte *text, Py_ssize_t size, Py_ssize_t characters) except -1:
+        """A block has come."""
+        cdef Py_ssize_t n
+        cdef Column letters = self.letters
+        if letters.used + size > letters.room:
+            letters.grow(size)
+        for n in range(size):
+            letters.data[letters.used] = text[n]
+            letters.used += COUNTS[text[n]]
+        self.outside += max(0, characters - self.linked)
+        return 0
 
     cdef int begin_block(self, Node *node, int flags, uintptr_t tag) except -1:
         cdef Around outside
