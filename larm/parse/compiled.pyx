@@ -49,7 +49,7 @@ def read(bytes page, more, *, bint scripts, int64_t work, int64_t memory):
     cdef Walk walk = IDLE.pop() if IDLE else Walk()
     cdef Py_ssize_t end = walk.parser.parse(page, scripts, work, memory)
     found = walk.all(walk.parser.root, more)
-    if len(page) > LARGE:
+    if len(page) > LARGE or walk.parser.held > HELD:
         walk.parser.drop()
     IDLE.append(walk)
     return found, end
@@ -63,3 +63,4 @@ def end_of(bytes page, *, int64_t work, int64_t memory):
 cdef object is_plain_host = PLAIN_HOST.fullmatch
 cdef list IDLE = []
 cdef Py_ssize_t LARGE = 1_000_000  # bytes of a page whose tree gives its memory back at once
+cdef int64_t HELD = 20_000_000  # the same of the tree itself

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 FEW: Final = 12  # elements that lead somewhere or say something: pages with frames have little else
 _NOSCRIPT = re.compile(rb"<noscript(?=[\s/>])[^>]*>", re.IGNORECASE)
+_TIMES: Final = 4
+"""A page is read at most: what is no longer hidden may hide something else."""
 _NOTICE: Final = 200  # characters of words to who runs no scripts that are no more than that scripts are wanted
 _SHOWN: Final = ("iframe", "noframes")  # the page that a frame has in an attribute is seen; and words for who has no frames
 _NOTHING: Final = Reading("", (), False, (), (), (), "", ())
@@ -109,12 +111,15 @@ def read(fetched: Fetched, mime: str, read_tree: ReadTree, effort: int = 1, *, t
 
 def reading_of(body: bytes, read_tree: ReadTree, effort: int = 1) -> tuple[Reading, list[str]]:
     """(what is in a page of UTF-8, warnings): within the limits for its markup, so many times."""
-    others = _Others(body, read_tree, effort)
-    found, warnings = _read(body, read_tree, others.read, effort)
-    if others.open or found.shadowed:
-        body = _without_noscript(body, others.open) if others.open else with_shadows(body)
+    for _ in range(_TIMES):
         others = _Others(body, read_tree, effort)
         found, warnings = _read(body, read_tree, others.read, effort)
+        if others.open:
+            body = _without_noscript(body, others.open)
+        elif found.shadowed:
+            body = with_shadows(body)
+        else:
+            break
     if not found.blocks:
         found = found.and_blocks(others.unframed)
     if others.blocks and _size(others.blocks) > max(_NOTICE, _size(found.blocks)):

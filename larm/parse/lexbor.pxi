@@ -173,7 +173,7 @@ cdef class Parser:
 
     cdef Document *document
     cdef Node *root
-    cdef int64_t held
+    cdef int64_t held  # bytes that the nodes of the page take
 
     def __dealloc__(self):
         if self.document != NULL:
@@ -213,10 +213,13 @@ cdef class Parser:
                 return -1
             if chunk < size:
                 work -= _tags(text + at, chunk) * <int64_t> tree.elements.length
-                memory -= <int64_t> (held.least * held.pieces) - self.held - PER_BYTE * chunk
+                memory -= max(0, <int64_t> (held.least * held.pieces) - self.held - PER_BYTE * chunk)
                 self.held = held.least * held.pieces
             at += chunk
-        return -1 if end_document(self.document) else at
+        if end_document(self.document):
+            return -1
+        self.held = held.least * held.pieces
+        return at
 
     cdef int drop(self) except -1:
         """Give the memory of the last page back."""

@@ -160,6 +160,15 @@ def test_formatting_ends_with_the_cell_that_it_is_in() -> None:
     assert cut(page) == (page, [])
 
 
+def test_harmless_text_before_it_buys_no_page_a_longer_reading() -> None:
+    harmful = b"<b><i><u><p>" * 200_000
+    text = b"word " * 200_000
+    alone, _ = cut(harmful)
+    behind, _ = cut(text + harmful)
+    assert len(alone) < len(harmful)
+    assert abs(len(behind) - len(text) - len(alone)) < 10_000
+
+
 @pytest.mark.parametrize("name", ["formatting hidden behind other end tags", "formatting closed in a table"])
 def test_formatting_that_stays_open_is_not_opened_again(name: str) -> None:
     assert cut(PAGES[name]) == (PAGES[name], [])

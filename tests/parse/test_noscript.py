@@ -54,6 +54,16 @@ def test_what_only_looks_like_one_is_none(parser: str) -> None:
     assert (found.title, found.text) == ("<noscript>", "one two three")
 
 
+@PARSERS
+@pytest.mark.parametrize("within", [False, True])
+def test_one_that_does_not_end_hides_no_template_that_is_shown(parser: str, within: bool) -> None:
+    shown = "<div><template shadowrootmode=open><p>two <a href=x>three</a></template></div>"
+    html = f"<p>one</p>{'' if within else shown}<noscript>{shown if within else ''}<p>four"
+    found = document(html, parser=parser)
+    assert found.text == "one two three four"
+    assert len(found.links) == 1
+
+
 _PIECES = st.sampled_from(
     "<noscript> </noscript> <NOSCRIPT\n> </noscript/> <div> </div> <p> </p> <a\thref=/x> </a> <style> </style> <iframe>"
     " </iframe> <!-- --> <li> </li> <ul> </ul> <img\tsrc=/i> <b> </b> <b\ttitle=' ' \" word x <table> </table> <td> <script>"
