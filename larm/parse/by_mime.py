@@ -87,7 +87,7 @@ class GzipProcessor:
 
 
 class Later:
-    """A processor that is made when the first page comes that it is for: most crawls have pages of few types. Any thread."""
+    """A processor that is created with its first page, because most crawls have pages of few types. Thread-safe."""
 
     def __init__(self, make: Callable[[], Processor]) -> None:
         # constant after construction

@@ -1,4 +1,4 @@
-# Columns: bytes, one piece behind the other, whose memory is used again for the next page.
+# Growing buffers of bytes. Their memory is reused for the next page.
 
 
 cdef class Column:
@@ -9,7 +9,7 @@ cdef class Column:
         free(self.data)
 
     cdef int grow(self, Py_ssize_t size) except -1:
-        """Have room for so many more."""
+        """Make room for at least ``size`` more bytes."""
         cdef void *grown = realloc(self.data, 2 * self.room + size + 1000)
         if grown == NULL:
             raise MemoryError
@@ -17,7 +17,7 @@ cdef class Column:
         return 0
 
     cdef inline int append(self, const void *piece, Py_ssize_t size) except -1:
-        """A piece."""
+        """Append bytes."""
         if self.used + size > self.room:
             self.grow(size)
         memcpy(self.data + self.used, piece, size)
@@ -25,7 +25,7 @@ cdef class Column:
         return 0
 
     cdef inline int put(self, Byte byte) except -1:
-        """One byte."""
+        """Append one byte."""
         if self.used == self.room:
             self.grow(1)
         self.data[self.used] = byte
@@ -33,7 +33,7 @@ cdef class Column:
         return 0
 
     cdef int line(self, bytes piece) except -1:
-        """A piece that is a line of its own."""
+        """Append bytes and a line break."""
         self.append(<const char *> piece, len(piece))
         return self.put(c"\n")
 

@@ -1,13 +1,12 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False
-"""The reader of HTML, compiled: parses a page by lexbor, walks through its tree once, finds where its links lead.
+"""The compiled reader of HTML: parses a page with lexbor, walks its tree once, and resolves its links.
 
-It gathers what `larm.parse.collector.Collector` gathers, by the same table (`larm.parse.elements`), and finds what
-`larm.parse.links.find` finds; Python is asked for what neither has met before. ``lexbor.pxi`` has the parser and its tree,
-``columns.pxi`` what texts are written into, ``walk.pxi`` the way through the tree, ``links.pxi`` the elements that it finds and
-their links.
+Called by `larm.parse.lexbor_tree` and `larm.parse.links`. Thread-safe: each thread takes a `Walk` while it reads and returns it
+afterwards. Nothing recurses, however deep a page is nested. The GIL is released while lexbor parses.
 
-Nothing recurses, however deep a page is nested. Parsing gives the GIL away, the rest holds it: some 0.05 ms. Any thread: each
-has a `Walk` of its own while it reads, and leaves it to the next one.
+The walk collects the same as `larm.parse.collector.Collector`, by the same table (`larm.parse.elements`). Links are resolved
+as in `larm.parse.links.find`; Python resolves addresses of unusual form. ``lexbor.pxi`` has the parser and its nodes,
+``columns.pxi`` growing buffers, ``walk.pxi`` the walk, ``links.pxi`` the elements with addresses, and their links.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -38,14 +37,17 @@ include "walk.pxi"
 
 
 def learn(str library, dict numbers):
-    """Before all else. ``library``: the file of selectolax's; ``numbers``: of the names of elements. Raises ImportError."""
+    """Load lexbor's functions; to be called first.
+
+    ``library``: the file of selectolax's extension; ``numbers``: lexbor's number for each element name. Raises ImportError.
+    """
     _learn_lexbor(library)
     _learn_elements(numbers)
     _learn_attributes()
 
 
 def read(bytes page, more, *, bint scripts, int64_t work, int64_t memory):
-    """(a `larm.parse.page.Reading`, bytes of the page that were read). See `larm.parse.hostile.Budget`."""
+    """Return a `larm.parse.page.Reading` and the number of bytes read, within a `larm.parse.hostile.Budget`."""
     cdef Walk walk = IDLE.pop() if IDLE else Walk()
     cdef Py_ssize_t end = walk.parser.parse(page, scripts, work, memory)
     found = walk.all(walk.parser.root, more)
@@ -56,11 +58,11 @@ def read(bytes page, more, *, bint scripts, int64_t work, int64_t memory):
 
 
 def end_of(bytes page, *, int64_t work, int64_t memory):
-    """Bytes of a page that can be read within a budget."""
+    """Return the number of bytes of a page that can be parsed within a budget."""
     return Parser().parse(page, True, work, memory)
 
 
 cdef object is_plain_host = PLAIN_HOST.fullmatch
-cdef list IDLE = []
-cdef Py_ssize_t LARGE = 1_000_000  # bytes of a page whose tree gives its memory back at once
-cdef int64_t HELD = 20_000_000  # the same of the tree itself
+cdef list IDLE = []  # walks that no thread uses
+cdef Py_ssize_t LARGE = 1_000_000  # bytes of a page whose tree is freed at once
+cdef int64_t HELD = 20_000_000  # bytes of a tree that is freed at once

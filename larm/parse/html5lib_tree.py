@@ -1,7 +1,7 @@
-"""A page of HTML by the tree of html5lib, the reference implementation of the parsing algorithm in Python.
+"""The reader of HTML with html5lib, the reference implementation of the parsing algorithm in Python. Thread-safe.
 
-``processing.parser: html5lib``, for pages that end a process in which lexbor reads them, and for all where larm could not be
-compiled. Some sixty times as slow as `larm.parse.lexbor_tree`, and pure Python; both say the same. Pure; any thread.
+Used with ``processing.parser: html5lib``, for pages that crash lexbor, and for all pages if larm is not compiled. It returns
+the same as `larm.parse.lexbor_tree`, some fifty times as slowly.
 """
 
 import re
@@ -18,11 +18,11 @@ _XLINK = "{http://www.w3.org/1999/xlink}"
 _XML = "{http://www.w3.org/XML/1998/namespace}"
 _LINE = re.compile(r"\r\n|\r|\n")
 _PER_BYTE = 66
-"""As the compiled reader counts it: bytes of memory that a byte of a harmless page may take."""
+"""Tree bytes for each byte of a harmless page, as in the compiled reader."""
 
 
 def read_tree(body: bytes, more: More | None, budget: Budget) -> tuple[Reading, int]:
-    """See `larm.parse.trees.ReadTree`."""
+    """Read a page, see `larm.parse.trees.ReadTree`."""
     text = body.decode("utf-8", "replace")
     parser = html5lib.HTMLParser(tree=_bounded(budget, len(body)), namespaceHTMLElements=False)
     end = len(body)
@@ -47,11 +47,11 @@ def read_tree(body: bytes, more: More | None, budget: Budget) -> tuple[Reading, 
 
 
 class _SpentError(Exception):
-    """The budget of a page is."""
+    """Raised when the budget of a page is spent."""
 
 
 def _bounded(budget: Budget, size: int) -> Any:
-    """A tree builder that raises `_SpentError`."""
+    """Return a tree builder class that raises `_SpentError`."""
     left = [budget.steps, budget.memory + _PER_BYTE * size]
     base = html5lib.getTreeBuilder("etree")
 

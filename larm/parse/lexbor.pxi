@@ -1,5 +1,5 @@
-# lexbor, as selectolax's library has it: found by the names that the library exports, its nodes by their layout, which
-# `learn` compares with what lexbor itself says of a sample. One `Parser` has one document, which is cleaned and used again.
+# lexbor inside selectolax's extension. Functions are found by their exported names. Nodes are read by their memory layout,
+# which `learn` compares with lexbor's own accessors on a sample. A `Parser` owns one document and reuses it for each page.
 
 ctypedef unsigned char Byte
 
@@ -52,7 +52,7 @@ cdef struct Document:
     void *doctype
     Node *root
     void *others[5]
-    Arena *arena  # that the nodes are made in
+    Arena *arena  # holds the nodes
     void *tables[5]
     void *parser
 
@@ -62,8 +62,8 @@ cdef struct Stack:
 
 cdef struct Tree:
     void *others[4]
-    Stack *elements  # that are open
-    Stack *formatting  # that is open, and to be opened again
+    Stack *elements  # the stack of open elements
+    Stack *formatting  # active formatting elements, with markers
 
 ctypedef Document *(*_New)() noexcept nogil
 ctypedef Document *(*_Free)(Document *) noexcept nogil
@@ -88,11 +88,11 @@ cdef _Name name_of
 
 cdef enum:
     TEXT = 3  # the DOM standard's number of this kind of nodes
-    CHUNK = 4_096  # bytes; of more tags than that it may make too much before somebody looks
-    LEAST = 16
-    FEW = 40  # formatting elements that are open, as on some large pages
-    PER_BYTE = 66  # bytes of the tree of a byte of the worst harmless page, ``<p>`` again and again
-    KNOWN = 512  # lexbor's own numbers of names are below; those of others are addresses
+    CHUNK = 4_096  # bytes parsed between two checks of the budget
+    LEAST = 16  # bytes of the smallest chunk
+    FEW = 40  # active formatting elements from which on chunks get smaller
+    PER_BYTE = 66  # tree bytes for each byte of the largest harmless tree: repeated ``<p>``
+    KNOWN = 512  # numbers of names in lexbor's tables are smaller; those of other names are addresses
 
 
 cdef void *_found(void *library, bytes name) except NULL:
@@ -128,11 +128,15 @@ cdef int _learn_lexbor(str file) except -1:
     return 0
 
 
-cdef bytes SAMPLE = b"<!DOCTYPE html><title>T</title><p class='a b' id=c hidden>d<!--e--><b>f</b> g<svg><a xlink:href=h>i</a></svg><p>j"
+cdef bytes SAMPLE = (
+    b"<!DOCTYPE html><title>T</title><p class='a b' id=c hidden>d<!--e--><b>f</b> g<svg><a xlink:href=h>i</a></svg><p>j"
+)
 
 
-cdef bint _is_known(Node *root, _Neighbour next_of, _Neighbour parent_of, _Neighbour child_of, _First first_of, _Value value_of) except -1:
-    """Whether each node of the sample is where, and has what, lexbor's own functions say."""
+cdef bint _is_known(
+    Node *root, _Neighbour next_of, _Neighbour parent_of, _Neighbour child_of, _First first_of, _Value value_of
+) except -1:
+    """Return True if the layout agrees with lexbor's accessors for each node of the sample."""
     cdef Node *node = root
     cdef Attribute *each
     cdef const Byte *said
@@ -169,18 +173,18 @@ cdef bint _is_known(Node *root, _Neighbour next_of, _Neighbour parent_of, _Neigh
 
 
 cdef class Parser:
-    """Makes trees, one at a time: the next page takes the place of the last one."""
+    """A parser with one document. Each page replaces the tree of the last one."""
 
     cdef Document *document
     cdef Node *root
-    cdef int64_t held  # bytes that the nodes of the page take
+    cdef int64_t held  # bytes of the nodes of the page
 
     def __dealloc__(self):
         if self.document != NULL:
             free_document(self.document)
 
     cdef Py_ssize_t parse(self, bytes page, bint scripts, int64_t work, int64_t memory) except -1:
-        """Bytes of the page that were read: all, or those before it took more steps or memory (`larm.parse.hostile`)."""
+        """Parse a page within a budget (`larm.parse.hostile`). Return the number of bytes parsed. Raises MemoryError."""
         cdef const Byte *text = page
         cdef Py_ssize_t size = len(page), at
         if self.document == NULL:
@@ -195,16 +199,20 @@ cdef class Parser:
             raise MemoryError("no tree")
         return at
 
-    cdef Py_ssize_t feed_all(self, const Byte *text, Py_ssize_t size, bint scripts, int64_t work, int64_t memory) noexcept nogil:
-        """Feed it chunk by chunk, and look between them at what is open: each tag may climb all elements that are, and open all
-        formatting again. The more of it, the smaller the chunk."""
+    cdef Py_ssize_t feed_all(
+        self, const Byte *text, Py_ssize_t size, bint scripts, int64_t work, int64_t memory
+    ) noexcept nogil:
+        """Parse chunk by chunk, and check the budget in between. Return the number of bytes parsed, or -1 on an error.
+
+        A tag may climb all open elements, and reopen all active formatting elements: the more of them, the smaller the chunk.
+        """
         cdef Tree *tree
         cdef Memory *held
         cdef Py_ssize_t at = 0, chunk
         if begin_document(self.document):
             return -1
         with_scripts(self.document, scripts)
-        self.document.mode = 0  # of the last page, which may have had quirks
+        self.document.mode = 0  # lexbor keeps the quirks mode of the last page
         tree, held = tree_of(self.document.parser), self.document.arena.memory
         self.held = held.least * held.pieces
         while at < size and work >= 0 and memory >= 0:
@@ -222,7 +230,7 @@ cdef class Parser:
         return at
 
     cdef int drop(self) except -1:
-        """Give the memory of the last page back."""
+        """Free the memory of the last page."""
         if self.document != NULL:
             free_document(self.document)
         self.document = self.root = NULL

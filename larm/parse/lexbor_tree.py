@@ -1,8 +1,7 @@
-"""A page of HTML by the tree that lexbor makes of it, which parses as browsers do (WHATWG HTML 13.2) and without the GIL.
+"""The reader of HTML with lexbor, which parses as browsers do (WHATWG HTML 13.2). Called by `larm.parse.trees`; thread-safe.
 
-Called by `larm.parse.html`. The compiled reader (``compiled.pyx``) parses, and walks the tree once. Where it could not be
-compiled, html5lib reads all pages (`larm.parse.by_mime`). lexbor's CSS selectors are not used: setting up the first query of a
-page costs more than the walk. Pure; any thread.
+The compiled reader (``compiled.pyx``) parses a page and walks its tree once. If it is not compiled, html5lib reads all pages.
+lexbor's CSS selectors are not used, because setting up the first query of a page takes longer than the walk.
 """
 
 from importlib import import_module
@@ -18,13 +17,13 @@ from larm.parse.page import Reading
 
 
 def read_tree(body: bytes, more: More | None, budget: Budget) -> tuple[Reading, int]:
-    """See `larm.parse.html.ReadTree`. lexbor takes any bytes, and gives up only where it gets no more memory: MemoryError."""
+    """Read a page, see `larm.parse.trees.ReadTree`. Raises MemoryError."""
     found: tuple[Reading, int] = _compiled.read(body, more, scripts=more is not None, work=budget.steps, memory=budget.memory)
     return found
 
 
 def end_of(body: bytes, budget: Budget) -> int:
-    """Return the bytes of a page that can be parsed within a budget."""
+    """Return the number of bytes of a page that can be parsed within a budget."""
     end: int = _compiled.end_of(body, work=budget.steps, memory=budget.memory)
     return end
 

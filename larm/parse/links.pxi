@@ -1,18 +1,19 @@
-# Elements: those of a page that may lead somewhere, in columns; and where they lead, by what is known of their site.
+# The elements of a page that may have an address, in columns, and the resolution of their links by a memo of their site.
 
 cdef list KEPT = sorted(ASKED)
 cdef list ALL_NAMES = [*KEPT, "class", "id", "role", "style", "hidden"]
-cdef int[KNOWN] codes  # by lexbor's numbers of the names of attributes: one more than their places above
-cdef list RARE = []  # (name, code) of those that lexbor has no number for
+cdef int[KNOWN] codes  # code by lexbor's number of an attribute name: one more than the index in ALL_NAMES
+cdef list RARE = []  # (name, code) of attribute names without a number in lexbor's tables
 cdef int LAST_KEPT = len(KEPT)
-cdef int _ALT = KEPT.index("alt") + 1, _HREF = KEPT.index("href") + 1, _REL = KEPT.index("rel") + 1, _SRC = KEPT.index("src") + 1
+cdef int _ALT = KEPT.index("alt") + 1, _HREF = KEPT.index("href") + 1, _REL = KEPT.index("rel") + 1
+cdef int _SRC = KEPT.index("src") + 1
 cdef int _SRCDOC = KEPT.index("srcdoc") + 1, _XLINK = KEPT.index("xlink:href") + 1, _ITEMPROP = KEPT.index("itemprop") + 1
 cdef int _CLASS = LAST_KEPT + 1, _ID = LAST_KEPT + 2, _ROLE = LAST_KEPT + 3, _STYLE = LAST_KEPT + 4, _HIDDEN = LAST_KEPT + 5
 cdef Py_ssize_t MOST = MAX_TEXT, MOST_OF_ANCHOR = MAX_ANCHOR
 cdef enum:
-    LONG = 1_000  # bytes of an element: more are not worth being known
+    LONG = 1_000  # bytes; longer elements and addresses are not kept in the memo
 
-cdef uint64_t LEADING = 1 << _HREF | 1 << _SRC | 1 << KEPT.index("data") + 1  # attributes with addresses
+cdef uint64_t LEADING = 1 << _HREF | 1 << _SRC | 1 << KEPT.index("data") + 1  # attributes with addresses, as bits
 cdef tuple NOWHERE = (None, False, None)
 
 cdef enum Signs:
@@ -20,7 +21,7 @@ cdef enum Signs:
     OF_QUERY = 2
     UPPER = 4
 
-cdef Byte[256] signs  # of addresses that are written as they are, in both of their forms (`larm.model.url`)
+cdef Byte[256] signs  # characters that both forms of an address keep (`larm.model.url`)
 for _byte in range(128):
     _sign = chr(_byte)
     signs[_byte] = (
@@ -28,7 +29,7 @@ for _byte in range(128):
         | OF_QUERY * (_sign.isalnum() or _sign in "_-.=&;")
         | UPPER * _sign.isupper()
     )
-cdef bint[8192] escapes  # by two digits, that stay as they are
+cdef bint[8192] escapes  # by two hex digits: True if the normal form keeps the escape
 for _byte in range(256):
     escapes[_byte] = ESCAPE.fullmatch(f"%{_byte:02X}") is not None
 cdef enum:
@@ -59,7 +60,7 @@ cdef int _learn_attributes() except -1:
 
 
 cdef int _name(Attribute *attribute) except -1:
-    """The code of an attribute; 0: nobody asks for it."""
+    """Return the code of an attribute, or 0 for one that is not used."""
     cdef uintptr_t number = attribute.qualified or attribute.node.name
     cdef size_t size = 0
     cdef const Byte *said
@@ -78,7 +79,7 @@ cdef inline str _said(Attribute *attribute):
 
 
 cdef Str *_value(Element *element, bytes name) except? NULL:
-    """What an attribute says; NULL where there is none."""
+    """Return the value of an attribute, or NULL."""
     cdef Attribute *each = element.first
     cdef size_t size = 0
     cdef const Byte *said
@@ -94,7 +95,7 @@ NO_VALUE.data, NO_VALUE.size = NULL, 0
 
 
 cdef dict _attributes(Element *element):
-    """Those that anybody asks for."""
+    """Return the attributes that are used, by name."""
     cdef dict found = {}
     cdef Attribute *each = element.first
     cdef int code
@@ -107,14 +108,14 @@ cdef dict _attributes(Element *element):
 
 
 cdef struct Entry:
-    uintptr_t tag  # 0: of another reading
-    uint64_t asked  # a bit for each attribute that it has
-    Py_ssize_t begin, end  # of its attributes; of another reading: its place there
-    Py_ssize_t href, said, last  # of a link: its address, its text, and their end
+    uintptr_t tag  # 0: an element of an inner reading
+    uint64_t asked  # one bit for each attribute
+    Py_ssize_t begin, end  # range of its attributes in ``data``; of an inner reading: its index in ``others``
+    Py_ssize_t href, said, last  # of a link: begin of its address, of its text, and end of both
 
 
 cdef class Target:
-    """Where a link leads, with its text: what `larm.model.links.Row` is."""
+    """A resolved link with its text: the same as `larm.model.links.Row`, as bytes."""
 
     cdef bytes line, access, normalised, host, anchor
     cdef uint64_t fingerprint
@@ -125,7 +126,7 @@ cdef class Target:
 
 
 cdef class Elements:
-    """A sequence of `larm.parse.page.Element`, which are made when they are asked for."""
+    """A sequence of `larm.parse.page.Element`, which are made on access."""
 
     cdef Column data, entries
     cdef list others
@@ -138,7 +139,7 @@ cdef class Elements:
         return <Entry *> self.entries.data + place
 
     cdef int add(self, Element *element, uintptr_t tag) except -1:
-        """An element: of each attribute its code, whether it has a value, the size of that, and the value."""
+        """Append an element. Each attribute is stored as code, flag (has a value), size and value."""
         cdef Entry entry
         cdef Attribute *each = element.first
         cdef int code
@@ -160,14 +161,14 @@ cdef class Elements:
         return self.entries.append(&entry, sizeof(Entry))
 
     cdef int drop(self) except -1:
-        """Take the last one away."""
+        """Remove the last element."""
         self.size -= 1
         self.data.used = self.at(self.size).begin
         self.entries.used -= sizeof(Entry)
         return 0
 
     cdef int extend(self, others) except -1:
-        """Those of another reading."""
+        """Append the elements of an inner reading."""
         cdef Entry entry
         for each in others:
             entry.tag, entry.asked, entry.begin = 0, 0, len(self.others)
@@ -177,11 +178,11 @@ cdef class Elements:
         return 0
 
     cdef inline bint has(self, int code) noexcept:
-        """Whether the last one has an attribute."""
+        """Return True if the last element has an attribute."""
         return self.at(self.size - 1).asked >> code & 1
 
     cdef const Byte *value(self, Entry *entry, int code, uint32_t *size) noexcept:
-        """Of an attribute; NULL: none."""
+        """Return the value of an attribute, or NULL."""
         cdef Byte *at = self.data.data + entry.begin
         cdef Byte *end = self.data.data + entry.end
         while at < end:
@@ -193,7 +194,7 @@ cdef class Elements:
         return NULL
 
     cdef dict attributes(self, Py_ssize_t place):
-        """All of them."""
+        """Return all attributes of an element."""
         cdef dict found = {}
         cdef Entry *entry = self.at(place)
         cdef Byte *at = self.data.data + entry.begin
@@ -206,19 +207,22 @@ cdef class Elements:
         return found
 
     cdef bint leads(self, bint based) noexcept:
-        """Whether the last one, a link, leads somewhere (LARM-102). ``based``: a fragment alone leads to another page."""
+        """Return True if the last element, a link, has an address (LARM-102).
+
+        ``based``: a mere fragment leads to another page.
+        """
         cdef uint32_t size = 0
         cdef const Byte *href = self.value(self.at(self.size - 1), _HREF, &size)
         return size and href[0] != c"#" or self.has(_XLINK) or based and self.has(_HREF)
 
     cdef int say(self, Py_ssize_t place, const Byte *text, Py_ssize_t size) except -1:
-        """The text of a link, which has ended."""
+        """Store the text of a link that has ended."""
         cdef Entry *entry = self.at(place)
         cdef uint32_t length = 0
         cdef const Byte *href
         cdef bytes cut
         if self.data.used + entry.end - entry.begin > self.data.room:
-            self.data.grow(entry.end - entry.begin)  # now, or what is appended would move
+            self.data.grow(entry.end - entry.begin)  # first, because growing moves the bytes that are appended
         href = self.value(entry, _HREF, &length)
         if not length:
             href = self.value(entry, _XLINK, &length)
@@ -253,14 +257,14 @@ cdef class Elements:
         return list(self) == list(other)
 
     def find(self, page, Py_ssize_t most):
-        """See `larm.parse.links.find`; ``page``: its `PageFinder`."""
+        """Resolve the links, see `larm.parse.links.find`. ``page``: the `PageFinder` of the page."""
         return (<Finder> Finder(self, page)).all(most)
 
 
 cdef class Finder:
-    """Finds where the elements of one page lead.
+    """Resolves the links of one page.
 
-    What is known is not asked for addresses of a page in another encoding that are not all ASCII: they are encoded in it.
+    The memo is not used for non-ASCII addresses of a page in another encoding, because their queries are encoded in it.
     """
 
     cdef Elements elements
@@ -278,7 +282,8 @@ cdef class Finder:
         self.charset = bool(page.charset)
         self.address = Column()
         self.in_directory, self.in_site, self.keys = resolver.hrefs.targets, resolver.site.targets, resolver.normalizer.keys
-        self.directory, self.root, self.lowercase = resolver.directory.encode(), resolver.root.encode(), resolver.normalizer.lowercase_path
+        self.directory, self.root = resolver.directory.encode(), resolver.root.encode()
+        self.lowercase = resolver.normalizer.lowercase_path
         _, _, authority = resolver.origin.partition("://")
         self.host = self.keys.get(authority, "").encode()
         self.plain_host = self.host == authority.encode() != b""
@@ -290,7 +295,7 @@ cdef class Finder:
         cdef Entry *entry
         cdef Target found
         cdef bint goes
-        cdef dict places = {}  # of their lines
+        cdef dict places = {}  # index in ``targets`` by line
         cdef list targets = [], related = []
         cdef Column follow = Column()
         if elements.size > most:
@@ -316,14 +321,14 @@ cdef class Finder:
                 places[found.line] = len(targets)
                 targets.append(found)
                 follow.put(goes)
-            elif goes:  # an image that is linked to as well
+            elif goes:  # the address of an image that is also a link
                 follow.data[<Py_ssize_t> known] = True
         if self.kept:
             self.resolver.hold(self.kept)
         return _links(targets, follow), related
 
     cdef Target of_link(self, Entry *entry):
-        """Where an ``<a>`` leads."""
+        """Resolve an ``<a>``."""
         cdef Column data = self.elements.data
         cdef const Byte *href = data.data + entry.href
         cdef Py_ssize_t size = entry.said - 1 - entry.href
@@ -339,7 +344,7 @@ cdef class Finder:
         return target
 
     cdef tuple of_other(self, Py_ssize_t place, Entry *entry):
-        """(where any other element leads, whether that is followed, a `<link>` and its address)."""
+        """Resolve any other element. Return the target, whether it is followed, and of a ``<link>`` its attributes and Url."""
         cdef Elements elements = self.elements
         cdef bytes key, address
         cdef dict known
@@ -358,7 +363,7 @@ cdef class Finder:
             found = PyDict_GetItem(known, key)
             if found != NULL:
                 return <tuple> found
-            if rules[entry.tag] & (IS_IMAGE | IS_SCRIPT) and not self.embedded:  # written down, not followed
+            if rules[entry.tag] & (IS_IMAGE | IS_SCRIPT) and not self.embedded:  # recorded, not followed
                 source = elements.value(entry, _SRC, &size)
                 if self.glued(source, size) is not None:
                     text = elements.value(entry, _ALT, &length) if rules[entry.tag] & IS_IMAGE else NULL
@@ -366,7 +371,7 @@ cdef class Finder:
             tag, attributes = NAMES[entry.tag], elements.attributes(place)
         left, self.page.left = self.page.left, {}
         if tag == "a":
-            href, said, kind, goes = attributes.get("href") or attributes.get("xlink:href"), said, 0, self.page.follows(attributes)
+            href, kind, goes = attributes.get("href") or attributes.get("xlink:href"), 0, self.page.follows(attributes)
         else:
             href, said, kind, goes = self.page.other(tag, attributes)
         says, self.page.left = bool(self.page.left), {**left, **self.page.left}
@@ -382,24 +387,24 @@ cdef class Finder:
         return made
 
     cdef bint is_kept(self, str href) except -1:
-        """Whether it leads there from other pages, too, and there is nothing to say of it."""
+        """Return True if other pages may reuse the result, and no warning belongs to it."""
         return href not in self.page.malformed and self.resolver.keeps(href)
 
     cdef object keep(self, dict known, bytes key, found):
-        """For other pages."""
+        """Store a result in the memo, and return it."""
         if len(key) <= LONG:
             known[key] = found
             self.kept += 1
         return found
 
     cdef inline dict known(self, const Byte *href, Py_ssize_t size):
-        """What begins so leads to the same address from each page of the site: see `larm.model.link_memo`."""
+        """Return the memo for an address: that of the site, or of the directory (`larm.model.link_memo`)."""
         if size and href[0] == c"/" or size >= 7 and (memcmp(href, b"http://", 7) == 0 or memcmp(href, b"https:/", 7) == 0):
             return self.in_site
         return self.in_directory
 
     cdef Target target(self, const Byte *href, Py_ssize_t size, int kind, bytes words):
-        """Where an address leads; None: nowhere. Python is asked for one that is not plain."""
+        """Resolve an address. Python resolves one that is not plain. Return None if there is no target."""
         cdef Column line = self.address
         cdef Target found = Target()
         found.host = self.glued(href, size)
@@ -417,7 +422,7 @@ cdef class Finder:
         return found
 
     cdef object address_of(self, str href):
-        """Python's answer; all that is only a fragment leads to one address, if to any."""
+        """Resolve an address in Python. All mere fragments have one result."""
         if href[0] != "#":
             return self.page.resolve(href)
         if self.empty is None:
@@ -425,7 +430,7 @@ cdef class Finder:
         return self.empty[0]
 
     cdef bytes squeezed(self, const Byte *text, Py_ssize_t size):
-        """The text of a link as `larm.parse.readable.anchor` has it, which is asked where it is not all ASCII."""
+        """Return the text of a link as `larm.parse.readable.anchor` does, which is called for non-ASCII texts."""
         cdef Column found = self.address
         cdef Py_ssize_t n
         cdef bint white = True
@@ -443,7 +448,7 @@ cdef class Finder:
         return found.piece(0, min(found.used, MOST_OF_ANCHOR))
 
     cdef bytes glued(self, const Byte *href, Py_ssize_t size):
-        """The key of the host of a plain address, which is in ``self.address`` then; None of any other."""
+        """Write a plain address to ``self.address`` and return the key of its host; return None for any other address."""
         cdef Column address = self.address
         cdef const Byte *end = <const Byte *> memchr(href, c"#", size) if size else NULL
         cdef Py_ssize_t at = 0, base = len(self.directory), root = len(self.root), begin
@@ -481,7 +486,7 @@ cdef class Finder:
         return host if self.is_plain(address.piece(begin, address.used), 0, address.used - begin) else None
 
     cdef Py_ssize_t behind_scheme(self, const Byte *href, Py_ssize_t size) except -1:
-        """Where the host begins, with the scheme in ``self.address`` if the address has none; 0: it has no host."""
+        """Return the index of the host, or 0. Writes the scheme to ``self.address`` if the address has none."""
         if memcmp(href, b"http://", 7) == 0:
             return 7
         if memcmp(href, b"https://", 8) == 0:
@@ -492,14 +497,14 @@ cdef class Finder:
         return 0
 
     cdef object host_key(self, str authority):
-        """The key of a host that is written as it is; None: nobody knows."""
+        """Return the key of a host, or None if it is not plain."""
         key = self.keys.get(authority)
         if key is None and is_plain_host(authority) is not None:
             return self.resolver.normalizer.key_of(authority)
         return key if ":" not in authority else None
 
     cdef bint is_plain(self, bytes path, Py_ssize_t at, Py_ssize_t end) except -1:
-        """Whether a part of an address, behind a slash, is written as it is in both forms (`larm.model.url`)."""
+        """Return True if both forms of an address keep this part, which begins behind a slash (`larm.model.url`)."""
         cdef const Byte *text = path
         cdef int asked = OF_PATH
         cdef Byte before = c"/"
@@ -510,7 +515,9 @@ cdef class Finder:
                 at += 2
             elif not signs[text[at]] & asked or (signs[text[at]] & UPPER and self.lowercase):
                 return False
-            elif before == c"/" and (text[at] in b"/." or _begins(text + at, end - at, b"index.") or _begins(text + at, end - at, b"default.")):
+            elif before == c"/" and (text[at] in b"/." or _begins(text + at, end - at, b"index.")):
+                return False
+            elif before == c"/" and _begins(text + at, end - at, b"default."):
                 return False
             before = text[at] if asked == OF_PATH else 0
             at += 1
@@ -518,12 +525,12 @@ cdef class Finder:
 
 
 cdef inline int _hex(Byte sign) noexcept:
-    """Of a digit; of any other sign one that makes an escape that does not stay as it is."""
+    """Return the value of a hex digit; of another character one that makes an escape that is not kept."""
     return sign - c"0" if c"0" <= sign <= c"9" else sign - c"A" + 10 if c"A" <= sign <= c"F" else NO_ESCAPE
 
 
 cdef bint _begins(const Byte *text, Py_ssize_t size, const char *name) noexcept:
-    """Whether a text begins with a name, in any case."""
+    """Return True if a text begins with a name, ignoring case."""
     cdef Py_ssize_t n = 0
     while name[n]:
         if n == size or text[n] | 32 != <Byte> name[n] | 32:
@@ -533,7 +540,7 @@ cdef bint _begins(const Byte *text, Py_ssize_t size, const char *name) noexcept:
 
 
 cdef object _links(list targets, Column follow):
-    """The columns of `larm.model.links.Links`."""
+    """Return the targets as `larm.model.links.Links`."""
     cdef Target each
     cdef Py_ssize_t place
     cdef Column lines = Column(), fingerprints = Column(), hosts = Column(), accesses = Column(), anchors = Column()

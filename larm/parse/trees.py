@@ -1,4 +1,4 @@
-"""Which parser makes the tree of a page: lexbor, compiled, or html5lib where larm could not be compiled. Pure; any thread."""
+"""The choice of the HTML parser: lexbor with the compiled reader, or html5lib. Called by the processors; thread-safe."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from larm.parse.hostile import Budget, before_huge_tag, budget, spent
 from larm.parse.page import Reading
 
 ReadTree = Callable[[bytes, More | None, Budget], tuple[Reading, int]]
-"""Reads UTF-8 within a budget: (what is in it, the bytes that were read). ``more`` reads what is for browsers without scripts;
-None: this is such."""
+"""Reads a page in UTF-8 within a budget. Returns the Reading and the number of bytes read.
+
+The second argument reads the HTML within elements such as ``<noscript>``; None within such an element."""
 
 _WHOLE = 4_000
-"""Bytes of a page that no parser is busy with."""
+"""Bytes up to which any page is harmless."""
 
 
 def tree_reader(parser: str = "lexbor") -> ReadTree:
-    """Of a name in ``processing.parser``."""
+    """Return the reader for a value of ``processing.parser``."""
     if parser == "lexbor" and lexbor_tree.COMPILED:
         return lexbor_tree.read_tree
-    from larm.parse import html5lib_tree  # a tenth of the start-up, for who needs it
+    from larm.parse import html5lib_tree  # takes a tenth of the start-up
 
     return html5lib_tree.read_tree
 
 
 def cut(body: bytes, effort: int = 1) -> tuple[bytes, list[str]]:
-    """(the page or its harmless beginning, warnings), for who parses it by another way than `tree_reader`."""
+    """Return the page or its harmless beginning, and warnings; for callers that parse without `tree_reader`."""
     body, warnings = before_huge_tag(body, effort)
     if len(body) <= _WHOLE:
         return body, warnings

@@ -1,4 +1,4 @@
-# The walk through a tree: see `larm.parse.collector.Collector`, which has the same in the same order.
+# The walk through a tree. `larm.parse.collector.Collector` does the same in the same order.
 
 cdef enum Flags:
     BLOCK = 1
@@ -9,7 +9,7 @@ cdef enum Flags:
     SAYS = 32
     HIDDEN = 64
     MORE = 128
-    NAMED = 256  # the id of such a box says something
+    NAMED = 256  # the id of such a box is weighed, too
     IS_ANCHOR = 512
     IS_IMAGE = 1024
     IS_SCRIPT = 2048
@@ -22,7 +22,7 @@ cdef int[KNOWN] rules
 cdef list NAMES = [""] * KNOWN
 cdef list BOXES = [None] * KNOWN
 cdef list SIGNS = [""] * KNOWN
-cdef Byte[256] COUNTS  # 1 for each byte that is, or is a part of, a letter
+cdef Byte[256] COUNTS  # 1 for each byte that counts for the page hash, else 0
 for _byte in range(256):
     COUNTS[_byte] = _byte not in NO_LETTERS
 cdef int OF_FURNITURE = FURNITURE, OF_MENUS = NAVIGATION
@@ -32,13 +32,12 @@ cdef struct Around:
     int kinds
 
 cdef struct Open:
-    Py_ssize_t place, begin  # of a link: its place among the elements (-1: in none), and that of its text
+    Py_ssize_t place, begin  # an open link: its index in the elements (-1: no address), and the begin of its text
 
 
 cdef int _learn_elements(dict numbers) except -1:
-    special = {
-        "a": IS_ANCHOR, "img": IS_IMAGE, "script": IS_SCRIPT, "title": IS_TITLE, "svg": IS_SVG, "br": BREAKS, "template": IS_TEMPLATE
-    }
+    special = {"a": IS_ANCHOR, "img": IS_IMAGE, "script": IS_SCRIPT, "title": IS_TITLE, "svg": IS_SVG, "template": IS_TEMPLATE}
+    special["br"] = BREAKS
     for name, number in numbers.items():
         if not 0 < number < KNOWN:
             raise ImportError(f"lexbor has the number {number} for {name}")
@@ -60,7 +59,7 @@ cdef int _learn_elements(dict numbers) except -1:
 
 
 cdef class Walk:
-    """Owned by the thread that reads with it."""
+    """The state of one walk. Owned by the thread that reads with it."""
 
     cdef Parser parser
     cdef Elements elements
@@ -76,7 +75,7 @@ cdef class Walk:
     cdef double weight
     cdef int kinds
     cdef Py_ssize_t linked
-    # what is open
+    # open elements
     cdef Column around, links, said
     cdef int leading, headed, drawn
     cdef bint parted, based
@@ -87,7 +86,7 @@ cdef class Walk:
         self.letters = Column()
 
     cdef object all(self, Node *root, more):
-        """From the root through the whole tree."""
+        """Walk the whole tree. Return a `larm.parse.page.Reading`."""
         cdef Node *node = root
         cdef uintptr_t tag
         self.more, self.title, self.place, self.sign, self.elements = more, "", "", PLAIN, Elements()
@@ -129,7 +128,7 @@ cdef class Walk:
         )
 
     cdef bint begin(self, Node *node, int flags, uintptr_t tag) except -1:
-        """An element begins; whether what is in it counts."""
+        """Begin an element. Return True if its content counts."""
         if flags & BLOCK:
             self.begin_block(node, flags, tag)
         if not flags & ~(BLOCK | HEADS | BOXED | NAMED):
@@ -169,7 +168,7 @@ cdef class Walk:
         return not flags & HIDDEN
 
     cdef int say_element(self, Node *node, int flags, dict attributes) except -1:
-        """What a picture in a link stands for, and what a script says of the page."""
+        """Add the alternative text of an image in a link, or the content of a JSON-LD script."""
         cdef bytes written
         if flags & IS_IMAGE:
             written = f" {attributes.get('alt') or ''} ".encode("utf-8", "replace")
@@ -179,11 +178,11 @@ cdef class Walk:
         return 0
 
     cdef int say(self, Str *text) except -1:
-        """A text."""
+        """Add a text node."""
         cdef bytes mended
         if text.data == NULL:
             return 0
-        if text.size and (text.data[0] >> 6 == 2 or _is_cut(text.data, text.size)):  # or its neighbours might make a character of it
+        if text.size and (text.data[0] >> 6 == 2 or _is_cut(text.data, text.size)):  # its bytes may not join others
             mended = PyUnicode_DecodeUTF8(<const char *> text.data, text.size, "replace").encode()
             return self.say_text(mended, len(mended))
         return self.say_text(text.data, text.size)
@@ -202,7 +201,7 @@ cdef class Walk:
         return 0
 
     cdef inline int end(self, int flags) except -1:
-        """An element ends that has begun."""
+        """End an element."""
         if flags & BLOCK:
             self.end_block(flags)
         elif flags & IS_ANCHOR:
@@ -216,7 +215,7 @@ cdef class Walk:
         return self.said.put(c" ") if self.links.used else 0
 
     cdef int break_(self, str mark) except -1:
-        """What follows is another block."""
+        """End the current block."""
         cdef Byte *text = self.words.data
         cdef Py_ssize_t begin = 0, end = self.words.used
         cdef str found
@@ -234,7 +233,7 @@ cdef class Walk:
             if odd:
                 found = found.strip()
             if found:
-                if odd or not found.isascii():  # the bytes may be no UTF-8, and others
+                if odd or not found.isascii():  # its bytes may differ: invalid UTF-8
                     text = <Byte *> PyUnicode_AsUTF8AndSize(found, &end)
                     begin = 0
                 self.count(text + begin, end - begin, len(found))
@@ -245,7 +244,7 @@ cdef class Walk:
         return self.space()
 
     cdef int count(self, const Byte *text, Py_ssize_t size, Py_ssize_t characters) except -1:
-        """A block has come."""
+        """Add a block to the letters, and to the characters outside links."""
         cdef Py_ssize_t n
         cdef Column letters = self.letters
         if letters.used + size > letters.room:
@@ -278,7 +277,7 @@ cdef class Walk:
         return 0
 
     cdef inline int pass_(self, Element *element) except -1:
-        """A place with a name, if the element has one."""
+        """Note the id of an element as the place of the next heading."""
         if element.ident != NULL and element.ident.value != NULL and element.ident.value.size:
             self.place = _text(element.ident.value.data, element.ident.value.size)
         return 0
@@ -327,19 +326,19 @@ cdef class Walk:
         return 0
 
     cdef str content(self, Node *node):
-        """All text in an element."""
+        """Return the text content of an element."""
         cdef size_t size = 0
         cdef Byte *text = content_of(node, &size)
         return PyUnicode_DecodeUTF8(<char *> text, size, "replace") if text != NULL else ""
 
 
 cdef inline bint _is_white(Byte sign) noexcept:
-    """Of those in ASCII that `str.strip` takes for white."""
+    """Return True for ASCII white space as `str.strip` has it."""
     return sign == c" " or 9 <= sign <= 13 or 28 <= sign <= 31
 
 
 cdef inline bint _is_cut(const Byte *text, Py_ssize_t size) noexcept:
-    """Whether a character at the end may go on."""
+    """Return True if the text ends within a UTF-8 sequence."""
     cdef Py_ssize_t n
     for n in range(1, min(size, 3) + 1):
         if text[size - n] >> 6 != 2:
@@ -356,7 +355,7 @@ cdef Py_ssize_t _characters(const Byte *text, Py_ssize_t size):
 
 
 cdef object _box(Element *element, int flags, uintptr_t tag):
-    """What the names of a box say: see `larm.parse.boxes.weigh`."""
+    """Return the `larm.parse.boxes.Box` of an element, or None."""
     cdef Attribute *each = element.first
     cdef str kind = None, ident = None, role = None, itemprop = None
     cdef bint hidden = False
@@ -378,6 +377,6 @@ cdef object _box(Element *element, int flags, uintptr_t tag):
             hidden = True
         each = each.next
     if ident is None and role is None and itemprop is None and not hidden:
-        known = PyDict_GetItem(BOXES[tag], kind)  # a subclass of dict finds what it has in four times as long
+        known = PyDict_GetItem(BOXES[tag], kind)  # four times as fast as the look-up of a subclass of dict
         return <object> known if known != NULL else BOXES[tag][kind]
     return weigh_names((NAMES[tag], kind, ident, role, itemprop, hidden))
