@@ -62,10 +62,6 @@ class LinkMemo:
         url = self._urls.get(base) or self.normalizer.parse(base)
         return PageLinks(self, url.access, url if page not in ("", url.access) else None)
 
-    def known(self, access: str) -> Url | None:
-        """The Url with this access form, if some page has led to it."""
-        return self._urls.get(access)
-
     def share(self, url: Url) -> Url:
         """The Url that all pages use for this address."""
         if len(url.access) > _LONG:
@@ -101,7 +97,7 @@ class LinkMemo:
 class PageLinks:
     """Resolves the hrefs of one page; used by one thread."""
 
-    __slots__ = ("_base", "_empty", "_memo", "_path", "directory", "hrefs", "normalizer", "origin", "root", "site")
+    __slots__ = ("_base", "_empty", "_memo", "directory", "hrefs", "normalizer", "origin", "root", "site")
 
     def __init__(self, memo: LinkMemo, base: str, empty: Url | None = None) -> None:
         """``empty``: where a link without an address leads, such as ``#x``; None: nowhere, as to the page itself."""
@@ -110,8 +106,8 @@ class PageLinks:
         self._memo = memo
         self.normalizer = memo.normalizer
         self._base = base
-        self._path = base.partition("?")[0]
-        self.directory = self._path[: self._path.rindex("/") + 1]
+        path = base.partition("?")[0]
+        self.directory = path[: path.rindex("/") + 1]
         self.origin = base[:7] if base.startswith(FILES) else base[: base.index("/", 8)]
         self.root = self.origin + "/"
         self.hrefs = memo.hrefs(self.directory)
@@ -147,48 +143,6 @@ class PageLinks:
         return self.site if href.startswith(_OF_THE_SITE) else self.hrefs
 
     def _find(self, href: str) -> Found:
-        # Gluing texts together is right exactly if the outcome is an access form. All that the memo knows are, and else the
-        # normaliser is asked.
-        memo = self._memo
-        glued = self._glue(href)
-        url = memo.known(glued) if glued else None
-        if url is None:
-            new = self._plain(glued) if glued else None
-            if new is None:
-                return self._find_odd(href)
-            url = memo.share(new)
-        if href[0] != "?":
-            memo.note(self._known(href), href, url)
-        return url
-
-    def _plain(self, glued: str) -> Url | None:
-        """Of the host that the page is on only the rest is looked at: it may be an IP address, or have an odd port."""
-        if glued.startswith(self.root) and not glued.startswith(FILES):
-            return self._memo.normalizer.beside(glued, self.origin)
-        return self._memo.normalizer.canonical(glued)
-
-    def _glue(self, href: str) -> str:
-        first = href[0]
-        if first == "/":
-            return self.origin + href if not href.startswith("//") else self.origin[: self.origin.index("/")] + href
-        if href.startswith(("http://", "https://")):
-            return href
-        if first == ".":
-            return self._climb(href)
-        if first == "?":
-            return self._path + href
-        return "" if ":" in href else self.directory + href
-
-    def _climb(self, href: str) -> str:
-        """Every link of many documentation sites begins with ``../``."""
-        directory, at = self.directory, 0
-        while href.startswith("../", at):
-            at += 3
-            if len(directory) > len(self.root):
-                directory = directory[: directory.rindex("/", 0, -1) + 1]
-        return directory + href[at:]
-
-    def _find_odd(self, href: str) -> Found:
         clean = _clean(href)
         scheme = _SCHEME.match(clean)
         found: Found = None if clean else self._empty

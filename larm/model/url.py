@@ -182,7 +182,6 @@ _PLAIN = re.compile(
     rf"({PLAIN_HOST.pattern}(?::(?!80/|443/)(?:[1-5][0-9]{{4}}|[1-9][0-9]{{0,3}}))?)"
     r"((?:/(?!\.|%2[eE])[A-Za-z0-9$_.&;@=%~,:!*'()+-]*+)++(?:\?[A-Za-z0-9$_.&;@=%~,:!*()+/?-]*+)?)"
 )
-_PLAIN_FILE = re.compile(_PLAIN.pattern[_PLAIN.pattern.rindex("((?:/") :])
 _SERIALISED = re.compile(r"(https?)://(?:[^/@]*@)?([^/]+)(/[^#]*)")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 _HOST_PORT = re.compile(r"(?:localhost|[^/?#:@\s][^/?#:@\s.]*+\.[^/?#:@\s]++):\d+(?:[/?#]|$)", re.IGNORECASE)
@@ -220,6 +219,8 @@ class URLNormalizer:
 
     def join(self, base: str, href: str) -> Url:
         """Where a link with ``href`` on the page ``base`` (an access form) leads. Raises BadUrl, OtherScheme."""
+        if href.startswith("http") and (url := self.canonical(href)) is not None:
+            return url
         return self._url(_parse(href, base), self._files and base.startswith(FILES))
 
     def canonical(self, text: str) -> Url | None:
@@ -228,14 +229,6 @@ class URLNormalizer:
         if match is not None:
             return self._make(text, *match.groups())
         return _file(text) if self._files and len(text) <= MAX_CHARACTERS and PLAIN.fullmatch(text) else None
-
-    def beside(self, text: str, origin: str) -> Url | None:
-        """The same where ``text`` begins with the origin of an access form, which may be an IP address. Not for files."""
-        match = _PLAIN_FILE.fullmatch(text, len(origin)) if len(text) <= MAX_CHARACTERS else None
-        if match is None:
-            return None
-        scheme, _, authority = origin.partition("://")
-        return self._make(text, scheme, authority, match[0])
 
     def _url(self, href: str, files: bool) -> Url:
         match = _SERIALISED.match(href)

@@ -205,13 +205,3 @@ def test_the_memo_finds_what_a_join_finds(base: str, href: str) -> None:
 def test_links_on_hosts_that_are_no_plain_names(origin: str, href: str) -> None:
     base = f"{origin}/b/c/d"
     assert remembered(LinkMemo(NORMALIZER), base, href) == direct(base, href)
-
-
-def test_links_of_a_host_with_an_ip_address_need_no_parser(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It lets go of the GIL, which is expensive."""
-    page = LinkMemo(NORMALIZER).at("http://127.0.0.1:8000/b/c")
-    monkeypatch.setattr(URLNormalizer, "join", None)
-    assert [url.access for href in ("../x", "y.html?z") if (url := page.resolve(href))] == [
-        "http://127.0.0.1:8000/x",
-        "http://127.0.0.1:8000/b/y.html?z",
-    ]

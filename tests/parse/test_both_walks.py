@@ -8,6 +8,7 @@ import subprocess
 import sys
 import sysconfig
 from pathlib import Path
+from urllib.parse import urljoin
 
 import msgspec
 import pytest
@@ -20,6 +21,7 @@ from larm.model.left import NOFOLLOW, UNCOMPILED
 from larm.parse import hostile, html5lib_tree, lexbor_tree
 from larm.parse.html import reading_of
 from larm.parse.lexbor_tree import COMPILED
+from larm.parse.links import PageFinder
 from larm.parse.readable import names
 from larm.parse.trees import cut
 from tests.parse.both_walks import both_processors, differences, document_of, read_plainly, reading, without_a_compiler
@@ -508,6 +510,21 @@ def test_links_lead_where_python_says(links: list[tuple[str, str, str]], url: st
         )
         assert document_of(compiled, url, body) == document_of(plain, url, body)
         assert document_of(compiled, f"{url}/y", body) == document_of(plain, f"{url}/y", body)
+
+
+@needs_it
+def test_plain_links_are_resolved_without_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PageFinder, "resolve", lambda *_: pytest.fail("Python was called"))
+    _, compiled = both_processors()
+    hrefs = ("../x", "y.html?z=1&w", "/", "http://b.localhost/z", "//b.localhost", "x%C3%A9#y")
+    body = "".join(f"<a href='{href}'>é</a><img src='{href}'>" for href in hrefs).encode()
+    for url in ("http://127.0.0.1:8000/b/c", "http://a.localhost/b/c"):
+        found = document_of(compiled, url, body)
+        assert [link.url.access for link in found.links if link.follow] == [
+            *(urljoin(url, href) for href in hrefs[:4]),
+            "http://b.localhost/",
+            urljoin(url, "x%C3%A9"),
+        ]
 
 
 @needs_it
