@@ -35,7 +35,8 @@ class Counted(msgspec.Struct):
 
 def python(*arguments: str) -> str:
     """Return what Python prints for these arguments, on either stream."""
-    environment = {**os.environ, "PYTHONPATH": ROOT, "PYTHONHASHSEED": "0"}
+    path = os.pathsep.join((ROOT, str(Path(__file__).parents[2])))  # larm as it is installed, then the tests
+    environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0"}
     done = subprocess.run(arguments, capture_output=True, text=True, check=False, env=environment, timeout=600)
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr
