@@ -109,6 +109,12 @@ EXPECTED: list[tuple[str, dict[str, Any], str]] = [
         "-s crawl.max_depth=null in place of it fetches them, and what they list",
     ),
     (
+        "uncompiled",
+        {"pages": 2},
+        "2 pages read by html5lib, some sixty times as slowly, as larm was installed without a C compiler; "
+        "installing one, and larm again, makes it fast ('larm version -v' says whether it is compiled)",
+    ),
+    (
         "nofollow",
         {"pages": 1},
         "1 page with links that are not followed, as they say nofollow; the same command with "
