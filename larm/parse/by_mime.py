@@ -197,11 +197,10 @@ class ByMime:
             return Document(mime, index=False, warnings=(f"{message.url.access}: it needs too much memory to be read",))
         except Exception as error:  # noqa: BLE001  whatever it is, other pages can be read
             self._count("processing/error", 1)
-            name = type(getattr(processor, "made", processor)).__name__
-            said = f"{message.url.access}: {name}: {blamed(error)}"
+            said = f"{message.url.access}: {_name(processor)}: {blamed(error)}"
             return Document(mime, index=False, warnings=(said,), cuts=(PROCESSOR,))
         except BaseException as error:
-            error.add_note(f"in the processor {type(processor).__name__}")
+            error.add_note(f"in the processor {_name(processor)}")
             raise
 
     def _of_family(self, mime: str) -> Processor | None:
@@ -283,6 +282,10 @@ def processors(
     within = ByMime(standard | ours, count, own=ours.values())
     packed = dict.fromkeys(GZIP, GzipProcessor(within.process, page_size, settings.effort))
     return ByMime(standard | packed | ours, count, headers, wall, ours.values())
+
+
+def _name(processor: Processor) -> str:
+    return type(getattr(processor, "made", processor)).__name__
 
 
 def _rules(sites: Mapping[str, Sequence[PageRules]]) -> Rules | None:

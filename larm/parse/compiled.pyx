@@ -9,7 +9,7 @@ as in `larm.parse.links.find`; Python resolves addresses of unusual form. ``lexb
 ``columns.pxi`` growing buffers, ``walk.pxi`` the walk, ``links.pxi`` the elements with addresses, and their links.
 """
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize, PyUnicode_DecodeUTF8
@@ -51,9 +51,8 @@ def read(bytes page, more, *, bint scripts, int64_t work, int64_t memory):
     cdef Walk walk = IDLE.pop() if IDLE else Walk()
     cdef Py_ssize_t end = walk.parser.parse(page, scripts, work, memory)
     found = walk.all(walk.parser.root, more)
-    if len(page) > LARGE or walk.parser.held > HELD:
-        walk.parser.drop()
-    IDLE.append(walk)
+    if len(page) <= LARGE and walk.parser.held <= HELD:
+        IDLE.append(walk)
     return found, end
 
 
@@ -64,5 +63,5 @@ def end_of(bytes page, *, int64_t work, int64_t memory):
 
 cdef object is_plain_host = PLAIN_HOST.fullmatch
 cdef list IDLE = []  # walks that no thread uses
-cdef Py_ssize_t LARGE = 1_000_000  # bytes of a page whose tree is freed at once
-cdef int64_t HELD = 20_000_000  # bytes of a tree that is freed at once
+cdef Py_ssize_t LARGE = 1_000_000  # bytes of a page after which tree and buffers are freed
+cdef int64_t HELD = 20_000_000  # bytes of a tree after which they are, too

@@ -61,7 +61,9 @@ cdef struct Stack:
     size_t room, length
 
 cdef struct Tree:
-    void *others[4]
+    void *tokenizer
+    Document *document
+    void *others[2]
     Stack *elements  # the stack of open elements
     Stack *formatting  # active formatting elements, with markers
 
@@ -71,6 +73,8 @@ ctypedef unsigned int (*_Step)(Document *) noexcept nogil
 ctypedef unsigned int (*_Chunk)(Document *, const Byte *, size_t) noexcept nogil
 ctypedef void (*_Scripts)(Document *, bint) noexcept nogil
 ctypedef Tree *(*_Tree)(void *) noexcept nogil
+ctypedef Arena *(*_Arena)(Document *) noexcept nogil
+ctypedef size_t (*_Length)(Memory *) noexcept nogil
 ctypedef Byte *(*_Content)(Node *, size_t *) noexcept nogil
 ctypedef const Byte *(*_Name)(Attribute *, size_t *) noexcept nogil
 ctypedef Node *(*_Neighbour)(Node *) noexcept nogil
@@ -114,6 +118,9 @@ cdef int _learn_lexbor(str file) except -1:
     tree_of = <_Tree> _found(library, b"lxb_html_parser_tree_noi")
     content_of = <_Content> _found(library, b"lxb_dom_node_text_content")
     name_of = <_Name> _found(library, b"lxb_dom_attr_qualified_name")
+    _learn_document(
+        <_Arena> _found(library, b"lxb_html_document_mraw_noi"), <_Length> _found(library, b"lexbor_mem_chunk_length_noi")
+    )
     cdef Parser parser = Parser()
     parser.parse(SAMPLE, False, 1, 1_000_000)
     if not _is_known(
@@ -125,6 +132,22 @@ cdef int _learn_lexbor(str file) except -1:
         <_Value> _found(library, b"lxb_dom_attr_value_noi"),
     ):
         raise ImportError("the nodes of selectolax have another layout")
+    return 0
+
+
+cdef int _learn_document(_Arena arena_of, _Length length_of) except -1:
+    """Compare the layout of an empty document with lexbor's accessors, before any of its pointers is followed."""
+    cdef Document *document = new_document()
+    if document == NULL:
+        raise MemoryError
+    known = arena_of(document) == document.arena and document.parser == NULL and document.root == NULL
+    if known:
+        known = length_of(document.arena.memory) == document.arena.memory.pieces
+    if known:
+        known = begin_document(document) == 0 and document.parser != NULL and tree_of(document.parser).document == document
+    free_document(document)
+    if not known:
+        raise ImportError("the documents of selectolax have another layout")
     return 0
 
 

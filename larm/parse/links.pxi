@@ -124,7 +124,6 @@ cdef class Target:
         return Url(self.access.decode(), self.normalised.decode(), self.host.decode(), self.fingerprint)
 
 
-
 cdef class Elements:
     """A sequence of `larm.parse.page.Element`, which are made on access."""
 
