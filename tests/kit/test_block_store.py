@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import diskcache
@@ -297,3 +297,23 @@ def test_a_key_that_would_not_be_found_again_is_refused(store: BlockStore, key: 
         store.put(key, b"lost")
     store.put("ü\U0001f600", b"kept")
     assert store.get("ü\U0001f600") == b"kept"
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        pytest.param(lambda store: store.complete, id="complete"),
+        pytest.param(lambda store: store.get("a"), id="get"),
+        pytest.param(BlockStore.keys, id="keys"),
+        pytest.param(BlockStore.check, id="check"),
+    ],
+)
+def test_a_look_waits_for_the_one_before(store: BlockStore, look: Callable[[BlockStore], object]) -> None:
+    """SQLite shows two overlapping statements of a connection what was there when the first one began."""
+    store.put("a", b"1")
+    died: list[BaseException] = []
+    workers = Workers(lambda _name, error: died.append(error))
+    with store._read_lock:
+        workers.start("look", lambda: look(store))
+        assert workers.join(0.05) == ["look"]
+    assert workers.join(20) == died == []

@@ -102,7 +102,8 @@ class BlockStore:
     @property
     def complete(self) -> bool:
         """False where the process that made the database was killed before its tables were there. Raises StorageError."""
-        return bool(list(self._reader.rows("SELECT 1 FROM sqlite_master WHERE name = 'Cache'")))
+        with self._read() as database:
+            return bool(database.rows("SELECT 1 FROM sqlite_master WHERE name = 'Cache'"))
 
     def get(self, key: str) -> bytes | None:
         """The block, None where there is none. Raises StorageError, also for an entry that is not plain bytes."""
