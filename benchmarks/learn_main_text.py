@@ -18,14 +18,14 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import larm.parse.boxes as naming
 import larm.parse.html as parser
 from benchmarks.sites import TESTDATA
 from larm.parse import box_words, collector, elements, html5lib_tree, main_text, parts
 from larm.parse.boxes import NAVIGATION, Box
-from larm.parse.page import Block, Reading
+from larm.parse.page import Reading
 from larm.parse.readable import names
 from larm.testing.fakes import page as answer
 
@@ -46,6 +46,17 @@ _SHOWY = names(  # words of appearance: they hold for the sites that were learne
     " none normal odd offset one padding parent plus position responsive right root row select small space start"
     " sticky style summary table template the third three two uses variablelist vertical white wide width with"
 )
+
+
+class Block(NamedTuple):
+    """One of `larm.parse.page.Blocks`."""
+
+    text: str
+    mark: str
+    weight: Any
+    """Names and their counts."""
+    kinds: int
+    linked: int
 
 
 class Example(NamedTuple):
@@ -161,7 +172,8 @@ def _blocks(body: bytes) -> list[Block]:
         elements.ELEMENTS |= known
         collector.weigh, parser.split = weigh, split
         collector.Collector.NO_WEIGHT = 0.0
-    return list(taken[0].blocks)
+    found = taken[0].blocks
+    return list(map(Block, found.texts, found.marks, found.weights, found.kinds, found.linked))
 
 
 class _Named(dict[str | None, Box]):

@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, TypeVar
 from larm.model.crawl_hash import letters
 from larm.parse.boxes import FURNITURE, NAVIGATION, Box, BoxesOf, weigh
 from larm.parse.elements import ELEMENTS, HEADING, NOTHING, PLAIN, Meaning
-from larm.parse.page import ASKED, LINKED_DATA, SHADOW, Attributes, Block, Element, Reading
+from larm.parse.page import ASKED, LINKED_DATA, SHADOW, Attributes, Blocks, Element, Reading
 from larm.parse.readable import is_blank
 
 MAX_TEXT: Final = 1_000
@@ -33,7 +33,7 @@ class Collector(Generic[Node]):
         """``more``: None within HTML for other browsers."""
         self._more = more
         self._title = ""
-        self._blocks: list[Block] = []
+        self._blocks = Blocks()
         self._furnished = False
         self._headings: list[str] = []
         self._places: list[str] = []
@@ -54,8 +54,6 @@ class Collector(Generic[Node]):
         self._said: list[str] = []  # the text of the links
         self._drawn = 0  # drawings
         self._based = False  # a fragment alone leads to another page
-        self._letters: list[str] = []  # what they are of
-        self._outside = 0
         self._shadowed = False
         self._parted = False  # what has just ended parts words, such as a picture
 
@@ -89,9 +87,7 @@ class Collector(Generic[Node]):
                 found = self._more(name, page)
                 self._break(PLAIN)
                 self._elements += found.elements
-                self._blocks += found.blocks
-                self._letters += [block[0] for block in found.blocks]
-                self._outside += found.outside
+                self._blocks.extend(found.blocks)
         elif name == "title" and not self._drawn and is_blank(self._title):
             self._title = self.text_of(node)
         elif meaning.more and self._more is not None:
@@ -140,17 +136,15 @@ class Collector(Generic[Node]):
             language,
             self._linked_data,
             self._places,
-            letters("".join(self._letters)),
-            self._outside,
+            letters("".join(self._blocks.texts)),
+            self._blocks.outside,
             self._shadowed,
         )
 
     def _break(self, mark: str) -> None:
         """What follows is another block. In the text of a link that is a space."""
         if text := "".join(self._words).strip():
-            self._blocks.append(Block(text, self._mark, self._weight, self._kinds, self._linked))
-            self._letters.append(text)
-            self._outside += max(0, len(text) - self._linked)
+            self._blocks.add(text, self._mark, self._weight, self._kinds, self._linked)
             if not self._heading:
                 self._place = ""
         self._words.clear()
@@ -176,7 +170,7 @@ class Collector(Generic[Node]):
         if meaning.heading:
             first = self._heading.pop()
             if not self._heading:
-                self._headings.append(" ".join([block.text for block in self._blocks[first:]]))
+                self._headings.append(" ".join(self._blocks.texts[first:]))
                 self._places.append(self._place)
                 self._place = ""
 

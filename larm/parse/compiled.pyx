@@ -27,7 +27,7 @@ from larm.parse.boxes import FURNITURE, NAVIGATION, WITH_ID, hides, weigh_names
 from larm.parse.collector import MAX_TEXT
 from larm.parse.elements import ELEMENTS, HEADING, PLAIN
 from larm.parse.links import BYTES
-from larm.parse.page import ASKED, LINKED_DATA, SHADOW, Reading
+from larm.parse.page import ASKED, LINKED_DATA, SHADOW, Blocks, Reading
 from larm.parse.readable import MAX_ANCHOR, anchor, is_blank
 
 include "lexbor.pxi"

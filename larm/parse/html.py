@@ -21,7 +21,7 @@ from larm.parse.assembly import Assembler
 from larm.parse.charset import utf8_of
 from larm.parse.collector import More
 from larm.parse.hostile import before_huge_tag, budget, spent
-from larm.parse.page import Block, Element, Page, Reading, as_html, with_shadows
+from larm.parse.page import Blocks, Element, Page, Reading, as_html, with_shadows
 from larm.parse.parts import Parts, split, title_of
 from larm.parse.script_text import LITTLE, text_in_scripts
 from larm.parse.trees import ReadTree, cut
@@ -35,7 +35,7 @@ _TIMES: Final = 4
 """A page is read at most: what is no longer hidden may hide something else."""
 _NOTICE: Final = 200  # characters of words to who runs no scripts that are no more than that scripts are wanted
 _SHOWN: Final = ("iframe", "noframes")  # the page that a frame has in an attribute is seen; and words for who has no frames
-_NOTHING: Final = Reading("", (), False, (), (), (), "", ())
+_NOTHING: Final = Reading("", Blocks(), False, (), (), (), "", ())
 _FRAME = re.compile(rb"<frame\s[^<>]*+>", re.IGNORECASE)
 
 
@@ -122,7 +122,7 @@ def reading_of(body: bytes, read_tree: ReadTree, effort: int = 1) -> tuple[Readi
             break
     if not found.blocks:
         found = found.and_blocks(others.unframed)
-    if others.blocks and _size(others.blocks) > max(_NOTICE, _size(found.blocks)):
+    if others.blocks and sum(others.blocks.sizes) > max(_NOTICE, sum(found.blocks.sizes)):
         found = found.and_blocks(others.blocks)
     elements = found.elements
     if len(elements) + len(found.about) < FEW and (frames := _hidden_frames(body, elements)):
@@ -138,10 +138,6 @@ def _read(body: bytes, read_tree: ReadTree, more: More | None, effort: int) -> t
     return found, warnings if end == len(body) else [*warnings, spent(end)]
 
 
-def _size(blocks: Sequence[Block]) -> int:
-    return sum([len(block[0]) for block in blocks])
-
-
 class _Others:
     """What a page says to browsers without frames or scripts leads somewhere, too, and what a frame holds (``srcdoc``)."""
 
@@ -150,9 +146,9 @@ class _Others:
         self._read_tree = read_tree
         self._effort = effort
         self.warnings: list[str] = []
-        self.blocks: list[Block] = []
+        self.blocks = Blocks()
         """What is said to browsers without scripts: the text of a page that says more there than elsewhere."""
-        self.unframed: list[Block] = []
+        self.unframed = Blocks()
         """What is said to browsers without frames: the text of a page that has no other, as a frameset."""
         self.open = 0
         """Bytes in a ``<noscript>`` that does not end: nearly all of such a page."""
@@ -170,9 +166,9 @@ class _Others:
         found, warnings = _read(with_shadows(written), self._read_tree, None, self._effort)
         self.warnings += warnings
         if name == "noscript":
-            self.blocks += found.blocks
+            self.blocks.extend(found.blocks)
         elif name == "noframes":
-            self.unframed += found.blocks
+            self.unframed.extend(found.blocks)
         return found if name in _SHOWN else found._replace(elements=[(tag, values, "") for tag, values, _ in found.elements])
 
 

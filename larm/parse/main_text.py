@@ -5,12 +5,11 @@ is links, the same of its neighbours, its place in the page. Above zero it is ma
 from pages whose main text is known (``benchmarks/learn_main_text.py``); its numbers are in `larm.parse.box_words`.
 """
 
-from collections.abc import Sequence
 from math import log1p
 from typing import Final
 
 from larm.parse.box_words import BLOCKS
-from larm.parse.page import Block
+from larm.parse.page import Blocks
 
 ENDS: Final = '.!?:"”’。…»)'
 _LONGEST: Final = 5_000
@@ -32,16 +31,15 @@ _COMMAS = [commas / _MOST_COMMAS for commas in range(_MOST_COMMAS + 1)]
 _KINDS = {" ": BLOCKS["paragraph"], "\t": BLOCKS["item"], "\r": BLOCKS["heading"]}
 
 
-def scores(page: Sequence[Block]) -> list[float]:
-    """Of each block; above zero it is main text."""
+def scores(page: Blocks) -> list[float]:
+    """Return the score of each block; above zero it is main text."""
     links, links_length, links_near, links_far = (BLOCKS[name] for name in ("links", "links*length", "links near", "links far"))
     commas_own, commas_near, commas_far, ends_own = (BLOCKS[name] for name in ("commas", "commas near", "commas far", "ends"))
     block, kinds, last = BLOCKS["block"], _KINDS, _LONGEST - 1
     own: list[float] = []
     near, far = [0.0], [0.0, 0.0]
     before, total = [], 0
-    for text, mark, weight, _, linked in page:
-        size = len(text)
+    for text, mark, weight, linked, size in zip(page.texts, page.marks, page.weights, page.linked, page.sizes, strict=True):
         at = size if size < last else last  # noqa: FURB136  a call takes ten times as long
         share = linked / size if linked < size else 1.0
         mine = weight + kinds.get(mark, block) + _OWN[at]
@@ -50,7 +48,7 @@ def scores(page: Sequence[Block]) -> list[float]:
             mine += share * (links + links_length * LENGTHS[at])
             close += share * links_near
             distant += share * links_far
-        if commas := commas_of(text):
+        if (size > _WORDS or not text.isascii()) and (commas := commas_of(text)):
             comma = _COMMAS[commas] if commas < _MOST_COMMAS else 1.0
             mine += comma * commas_own
             close += comma * commas_near

@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from larm.model.crawl_hash import letters
 from larm.parse.readable import names
 
@@ -30,26 +32,53 @@ LINKED_DATA = "application/ld+json"
 MAX_HEADINGS = 1_000
 
 
-class Block(NamedTuple):
-    """A piece of text between two places where a block begins or ends."""
+class Blocks(msgspec.Struct):
+    """The blocks of a page, as columns. A block is the text between two block boundaries.
 
-    text: str
-    """Without the white space around it; never empty."""
-    mark: str
-    """What it is: one of those in `larm.parse.elements`."""
-    weight: float
-    """Of the boxes that it is in (`larm.parse.boxes`), added up."""
-    kinds: int
-    """The same of their kinds."""
-    linked: int
-    """Characters of it that are the text of links."""
+    The reader that makes it writes it; constant afterwards.
+    """
+
+    texts: list[str] = []
+    """Texts without the white space around them; never empty."""
+    sizes: list[int] = []
+    """Their numbers of characters."""
+    marks: list[str] = []
+    """For each block one of the marks in `larm.parse.elements`."""
+    weights: list[float] = []
+    """Sums of the weights of the boxes around each block (`larm.parse.boxes`)."""
+    kinds: bytearray = bytearray()
+    """The kinds of these boxes, combined."""
+    linked: list[int] = []
+    """Numbers of characters that are the text of links."""
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def add(self, text: str, mark: str, weight: float, kinds: int, linked: int) -> None:
+        """Append a block."""
+        self.texts.append(text)
+        self.sizes.append(len(text))
+        self.marks.append(mark)
+        self.weights.append(weight)
+        self.kinds.append(kinds)
+        self.linked.append(linked)
+
+    def extend(self, others: "Blocks") -> None:
+        """Append the blocks of another reading."""
+        for name in self.__struct_fields__:
+            getattr(self, name).extend(getattr(others, name))
+
+    @property
+    def outside(self) -> int:
+        """The number of characters outside links."""
+        return sum([max(0, size - linked) for size, linked in zip(self.sizes, self.linked, strict=True)])
 
 
 class Reading(NamedTuple):
     """What is in a page of HTML, before its text is taken apart."""
 
     title: str
-    blocks: Sequence[Block]
+    blocks: Blocks
     """All text that a reader sees."""
     furnished: bool
     """There is a box of the kind that surrounds articles, outside of menus."""
@@ -73,11 +102,10 @@ class Reading(NamedTuple):
     shadowed: bool = False
     """There is a template that a browser shows at once."""
 
-    def and_blocks(self, others: Sequence[Block]) -> "Reading":
-        """Return the same with the blocks of another reading behind its own."""
-        more = sum([max(0, len(text) - linked) for text, _, _, _, linked in others])
-        added = letters("".join([block[0] for block in others]))
-        return self._replace(blocks=[*self.blocks, *others], letters=self.letters + added, outside=self.outside + more)
+    def and_blocks(self, others: Blocks) -> "Reading":
+        """Return the same with the blocks of another reading behind its own, to which they are appended."""
+        self.blocks.extend(others)
+        return self._replace(letters=self.letters + letters("".join(others.texts)), outside=self.outside + others.outside)
 
 
 class Page(NamedTuple):

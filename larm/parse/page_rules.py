@@ -191,7 +191,7 @@ def _parted(written: str) -> tuple[str, str]:
 
 
 def _text(reading: Reading) -> str:
-    return "\n".join([block[0] for block in reading.blocks])
+    return "\n".join(reading.blocks.texts)
 
 
 def _html(tree: LexborHTMLParser) -> bytes:

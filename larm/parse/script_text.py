@@ -43,7 +43,7 @@ _UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 def text_in_scripts(body: bytes, page: Reading) -> bytes:
     """Return the text and the links in the scripts of a page as HTML to append to it; empty where there are none, or it shows
     them. ``body``: UTF-8."""
-    if not page.linked_data and b"application/json" not in body and not _STATE.search(body):
+    if not page.linked_data and b"application/json" not in body and (b"__" not in body or not _STATE.search(body)):
         return b""
     found: dict[str, str] = {}
     links: dict[str, None] = {}
@@ -56,7 +56,10 @@ def text_in_scripts(body: bytes, page: Reading) -> bytes:
             found[value] = value if _MARKUP.search(value) else f"<p>{html.escape(value)}</p>"
             size += len(value)
     said = "\n".join(found)
-    shown = [text for text, _, _, _, linked in page.blocks if len(text) - linked >= _SAME]
+    blocks = page.blocks
+    shown = [
+        text for text, size, linked in zip(blocks.texts, blocks.sizes, blocks.linked, strict=True) if size - linked >= _SAME
+    ]
     if size < max(_LEAST, page.outside) or 2 * sum([len(text) for text in shown if text in said]) > sum(map(len, shown)):
         return b""
     written = [f'<a href="{html.escape(address)}"></a>' for address in links]

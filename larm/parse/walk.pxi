@@ -65,7 +65,9 @@ cdef class Walk:
     cdef Elements elements
     cdef object more
     cdef str title, place
-    cdef list blocks, headings, places, about, linked_data
+    cdef object blocks
+    cdef list texts, sizes, marks, weights, in_links, headings, places, about, linked_data
+    cdef bytearray sorts
     cdef bint furnished, shadowed
     cdef Column letters
     cdef Py_ssize_t outside
@@ -90,7 +92,9 @@ cdef class Walk:
         cdef Node *node = root
         cdef uintptr_t tag
         self.more, self.title, self.place, self.sign, self.elements = more, "", "", PLAIN, Elements()
-        self.blocks, self.headings, self.places, self.about, self.linked_data = [], [], [], [], []
+        self.headings, self.places, self.about, self.linked_data, self.blocks = [], [], [], [], Blocks()
+        self.texts, self.sizes, self.marks = self.blocks.texts, self.blocks.sizes, self.blocks.marks
+        self.weights, self.sorts, self.in_links = self.blocks.weights, self.blocks.kinds, self.blocks.linked
         self.furnished = self.shadowed = self.parted = self.based = False
         self.words.used = self.around.used = self.links.used = self.said.used = self.linked = 0
         self.letters.used = self.outside = 0
@@ -147,7 +151,7 @@ cdef class Walk:
                 inner = self.more(NAMES[tag], self.elements.attributes(self.elements.size - 1)["srcdoc"] or "")
                 self.break_(PLAIN)
                 self.elements.extend(inner.elements)
-                self.blocks += inner.blocks
+                self.blocks.extend(inner.blocks)
                 self.letters.append(<const char *> <bytes> inner.letters, len(inner.letters))
                 self.outside += inner.outside
         elif flags & SAYS:
@@ -237,7 +241,12 @@ cdef class Walk:
                     text = <Byte *> PyUnicode_AsUTF8AndSize(found, &end)
                     begin = 0
                 self.count(text + begin, end - begin, len(found))
-                self.blocks.append((found, mark, self.weight, self.kinds, self.linked))
+                self.texts.append(found)
+                self.sizes.append(len(found))
+                self.marks.append(mark)
+                self.weights.append(self.weight)
+                self.sorts.append(self.kinds)
+                self.in_links.append(self.linked)
                 if not self.headed:
                     self.place = ""
         self.words.used = self.linked = 0
@@ -272,7 +281,7 @@ cdef class Walk:
                     self.furnished = True
         if flags & HEADS:
             if not self.headed:
-                self.heading = len(self.blocks)
+                self.heading = len(self.texts)
             self.headed += 1
         return 0
 
@@ -291,7 +300,7 @@ cdef class Walk:
         if flags & HEADS:
             self.headed -= 1
             if not self.headed:
-                self.headings.append(" ".join([block[0] for block in self.blocks[self.heading :]]))
+                self.headings.append(" ".join(self.texts[self.heading :]))
                 self.places.append(self.place)
                 self.place = ""
         return 0

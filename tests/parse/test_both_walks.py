@@ -226,7 +226,7 @@ def test_any_bytes_in_a_page(name: str) -> None:
 def test_halves_of_characters_never_meet(body: bytes) -> None:
     found = reading(body)
     assert not differences(body)
-    text = "".join([block[0] for block in found.blocks])
+    text = "".join(found.blocks.texts)
     assert "\xe9" not in text
     assert "\ufffd" in text
 
@@ -241,7 +241,7 @@ def test_the_text_of_a_link() -> None:
     """Its first thousand characters, and how many there are."""
     found = reading(("<a href=x>" + "\u65e5" * 400 + "<br>" + "a" * 5_000 + "</a>b").encode())
     assert found.elements == [("a", {"href": "x"}, "\u65e5" * 400 + " " + "a" * 599)]
-    assert [block[-1] for block in found.blocks] == [400 + 5_000]
+    assert found.blocks.linked == [400 + 5_000]
 
 
 def test_words_beside_a_frame_are_two() -> None:
@@ -255,7 +255,7 @@ def test_links_in_links() -> None:
     """Only drawings have such; each has all text in it."""
     found = reading(b"<svg><a href=x>a<a href=y>b</a>c</a></svg>")
     assert [(attributes["href"], text) for _, attributes, text in found.elements] == [("x", "abc"), ("y", "b")]
-    assert [block[-1] for block in found.blocks] == [3]
+    assert found.blocks.linked == [3]
 
 
 def test_without_a_compiler() -> None:
@@ -381,11 +381,11 @@ def test_any_markup_at_length(markup: str, frame: str, doctype: bytes) -> None:
 
 
 def test_times_and_readings_stand_not_in_words() -> None:
-    assert [block[0] for block in reading(PAGES["times"]).blocks] == [
+    assert reading(PAGES["times"]).blocks.texts == [
         "11:05 one 2022 two3, 4 \u00e95",
         "six",
     ]
-    assert [block[0] for block in reading(PAGES["readings"]).blocks] == ["\u98df\u3079\u308b"]
+    assert reading(PAGES["readings"]).blocks.texts == ["\u98df\u3079\u308b"]
 
 
 @needs_it

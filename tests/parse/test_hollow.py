@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from larm.model.document import Document
 from larm.model.hollow import NOTES
 from larm.parse.hollow import HollowJudge
-from larm.parse.page import Reading
+from larm.parse.page import Blocks, Reading
 from larm.parse.script_text import text_in_scripts
 from tests.parse.hollow_kinds import ALONE, CARRIED, REAL, TEXT, TOGETHER, data
 from tests.parse.pages import document
@@ -37,7 +37,7 @@ LOGIN = """<html><head><title>Log in &lsaquo; Site</title></head><body><h1><a hr
 <form action="/wp-login.php" method="post"><label>Username or Email Address</label><input type="text" name="log">
 <label>Password</label><input class="input" TYPE='password' name="pwd"><input type="submit" value="Log In"></form>
 <script src=a.js></script><a href="/lost">Lost your password?</a></body></html>"""
-EMPTY = Reading("", (), False, (), (), (), "", ())
+EMPTY = Reading("", Blocks(), False, (), (), (), "", ())
 STORY = "<p>" + "A sentence of a story that somebody wrote for people to read. " * 20
 
 

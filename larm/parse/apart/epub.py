@@ -35,7 +35,7 @@ def read(package: Package, budget: Budget) -> str:
         headings, _ = headings_of(page)
         title = title or title_of(page.title, headings)
         budget.headings += headings
-        budget.text("".join([f"{block[0]}\n" for block in page.blocks]))
+        budget.text("".join([f"{text}\n" for text in page.blocks.texts]))
         for tag, attributes, words in page.elements:
             if tag == "a" and "://" in (address := attributes.get("href") or ""):  # others lead to pages of the book
                 budget.link(address, words)
