@@ -6,6 +6,7 @@ The GIL is kept, some 20 us a page: a thread that gives it away next to busy thr
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
+from cpython.unicode cimport PyUnicode_DATA, PyUnicode_KIND
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
@@ -23,8 +24,14 @@ cdef uint64_t C1 = 0x9E3779B97F4A7C15ULL, C2 = 0xC2B2AE3D27D4EB4FULL, C3 = 0xFF5
 cdef uint64_t REST = (<uint64_t> 1 << 57) - 1  # of a hash, without the number of its drawer
 cdef uint64_t EMPTY = <uint64_t> 1 << 63
 cdef uint64_t LOWEST = 0x0101010101010101ULL
-cdef bytes _FOLD = FOLD
-cdef const uint8_t *fold = _FOLD
+cdef uint16_t[128] folds  # of ASCII: the folded byte and, above it, 256 for a byte of a word
+for _byte in range(128):
+    folds[_byte] = FOLD[_byte] | (FOLD[_byte] != SPACE) << 8
+
+ctypedef fused Unit:
+    uint8_t
+    uint16_t
+    uint32_t
 
 
 cdef inline uint64_t _hash(const uint8_t *text) noexcept:
@@ -45,23 +52,54 @@ cdef inline bint _is_of_word(uint8_t byte) noexcept:
     return c"a" <= byte <= c"z" or c"0" <= byte <= c"9"
 
 
-cdef Py_ssize_t _fold(const uint8_t *raw, Py_ssize_t size, uint8_t *text, uint32_t *places, Py_ssize_t *used) noexcept:
+cdef Py_ssize_t _bytes_of(const Unit *raw, Py_ssize_t size) noexcept:
+    """Return the number of bytes of a text in UTF-8."""
+    cdef Py_ssize_t n, found = size
+    for n in range(size):
+        found += (raw[n] > 0x7F) + (raw[n] > 0x7FF) + (raw[n] > 0xFFFF)
+    return found
+
+
+cdef Py_ssize_t _fold(const Unit *raw, Py_ssize_t size, uint8_t *text, uint32_t *places, Py_ssize_t *used) noexcept:
     """Fold a text, runs of spaces to one; note its size, and where features begin. Return the number of features."""
     cdef Py_ssize_t n, end = 0, count = 0
-    cdef uint8_t byte, before = SPACE
-    cdef const uint8_t *folds = fold  # else it is read again for each byte
-    for n in range(size):  # without branches: each would be a guess
-        byte = folds[raw[n]]
-        text[end] = byte
+    cdef Py_ssize_t word, before = 0
+    cdef uint32_t unit
+    cdef int more
+    cdef const uint16_t *folded = folds  # else it is read again for each byte
+    for n in range(size):
+        unit = raw[n]
         places[count] = <uint32_t> end
-        count += ((byte != SPACE) & (before == SPACE)) | (byte >= 0xE0)
-        end += (byte != SPACE) | (before != SPACE)
-        before = byte
+        if unit < 128:  # without more branches: each would be a guess
+            unit = folded[unit]
+            word = unit >> 8
+            text[end] = <uint8_t> unit
+            count += word & ~before
+            end += word | before
+            before = word
+            continue
+        more = 1 + (unit > 0x7FF) + (unit > 0xFFFF)  # bytes after the first in UTF-8
+        count += more > 1 or not before
+        text[end] = <uint8_t> (0x1F80 >> more | unit >> 6 * more)
+        while more:
+            more -= 1
+            end += 1
+            text[end] = <uint8_t> (0x80 | unit >> 6 * more & 0x3F)
+        end += 1
+        before = 1
     text[end] = 0  # is the last byte of the last feature
     used[0] = end + 1
     while count and places[count - 1] + WINDOW > end + 1:
         count -= 1
     return count
+
+
+cdef inline bint _has_digits(const uint8_t *text) noexcept:
+    """Return True if there are digits in the 8 bytes there: below 10 once they differ from zeros."""
+    cdef uint64_t eight
+    memcpy(&eight, text, 8)
+    eight ^= LOWEST * c"0"
+    return (eight - LOWEST * 10 & ~eight & LOWEST * 128) != 0
 
 
 cdef Py_ssize_t _blur(uint8_t *text, Py_ssize_t used, bint identifiers) noexcept:
@@ -74,6 +112,8 @@ cdef Py_ssize_t _blur(uint8_t *text, Py_ssize_t used, bint identifiers) noexcept
     while end < used:  # the last byte is none of a word
         if not c"0" <= text[end] <= c"9":  # nearly all
             end += 1
+            while end + 8 < used and not _has_digits(text + end):
+                end += 8
             continue
         begin = end
         while begin and _is_of_word(text[begin - 1]):
@@ -161,14 +201,26 @@ cdef uint8_t *_room_for(Py_ssize_t size) except NULL:
 
 def measured(str text not None, bint links):
     """See `larm.index.duplicates.features.measured`."""
-    cdef bytes raw = text.encode("utf-8", "surrogatepass")
-    cdef Py_ssize_t size = len(raw), room = size + WINDOW, used = 0, count, looked
+    cdef int kind = PyUnicode_KIND(text)
+    cdef void *raw = PyUnicode_DATA(text)
+    cdef Py_ssize_t size = len(text), room = WINDOW, used = 0, count, looked
     cdef uint8_t[DRAWERS] sketch
+    if kind == 1:
+        room += _bytes_of(<uint8_t *> raw, size)
+    elif kind == 2:
+        room += _bytes_of(<uint16_t *> raw, size)
+    else:
+        room += _bytes_of(<uint32_t *> raw, size)
     cdef uint64_t *hashes = <uint64_t *> _room_for(room * (sizeof(uint64_t) + sizeof(uint32_t) + 2))
     cdef uint32_t *places = <uint32_t *> (hashes + room)
     cdef uint8_t *folded = <uint8_t *> (places + room)
     cdef uint8_t *blurred = folded + room
-    count = _fold(raw, size, folded, places, &used)
+    if kind == 1:
+        count = _fold(<uint8_t *> raw, size, folded, places, &used)
+    elif kind == 2:
+        count = _fold(<uint16_t *> raw, size, folded, places, &used)
+    else:
+        count = _fold(<uint32_t *> raw, size, folded, places, &used)
     cdef uint64_t simhash = _sketch(folded, places, count, sketch)
     memcpy(blurred, folded, used)
     if 2 * _blur(blurred, used, True) > used and count >= SHORT and not links:

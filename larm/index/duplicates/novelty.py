@@ -51,10 +51,11 @@ def own_text(url: Url | None, text: str) -> str:
 def page_text(url: Url, document: Document) -> PageText:
     """Return what `NoveltyJudge` has to know of the text of a page. Pure."""
     main = document.raw_text
-    own, anchors = own_text(url, main), document.links.anchors
+    own = own_text(url, main)
     features, simhash, sketch, pieces = measured(own, False)
     like, all_pieces = simhash if features else 0, [pieces]
     if len(main) < SHORT:
+        anchors = document.links.anchors
         in_lines = measured(_in_lines(own, anchors), False)
         others = measured(_in_lines(own_text(url, document.other_text), anchors), True)
         like = next((each[1] for each in (in_lines, others) if each[0]), 0)
@@ -134,6 +135,8 @@ def _in_lines(text: str, anchors: str) -> str:
 
 def _spoken(url: Url, document: Document) -> frozenset[str]:
     """Only short values: what is longer and stands in a text may be a session in one of its links."""
+    if "?" not in url.access and ";" not in url.access:
+        return frozenset()
     short = {name: value for name, value in parts_of(url.access).parameters.items() if 0 < len(value) <= _SPOKEN}
     if not short:
         return frozenset()
