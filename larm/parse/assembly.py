@@ -58,9 +58,8 @@ class Assembler:
         base, robots, extra = self._about(about) if about else ("", Robots(), ())
         if extra:
             elements = [*extra, *elements]
-        resolver = self._memo.at(message.url.access)
-        if base:
-            resolver = self._based(message.url.access, base, warnings)
+        address = message.url.access
+        resolver = self._based(address, base, warnings) if base else PageLinks(self._memo, address)
         follow = robots.follow or not self._nofollow
         charset = "" if page.charset in UNICODE else page.charset
         found = self._finder.find(elements, resolver, follow=follow, charset=charset)

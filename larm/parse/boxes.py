@@ -35,15 +35,19 @@ APART: Final = 32
 """A form, a pop-up or a comment: no main text either, unless it is most of the page."""
 
 WITH_ID = names("div form table ul")  # the id of other boxes is the address of a chapter
-_BESIDE_TAGS = names("aside dialog footer nav select")
-_BESIDE_ROLES = names("alertdialog complementary contentinfo dialog menu menubar navigation search")
+_OF_TAGS = dict.fromkeys(names("aside dialog footer nav select"), NAVIGATION | BESIDE)
+_OF_TAGS |= {"form": APART, "header": NAVIGATION, "main": MAIN}
+_OF_ROLES: dict[str | None, int] = dict.fromkeys(
+    names("alertdialog complementary contentinfo dialog menu menubar navigation search"), NAVIGATION | BESIDE
+)
+_OF_ROLES |= {"banner": NAVIGATION, "comment": APART, "main": MAIN}
 _NO_FURNITURE = names("dl h1 table")  # a manual has a list of tags and a table of related things
 _SITE_WORDS = names("brand logo site")
 _SECTIONS = names("chapter outline refentry refsect sect section subsection subsubsection")
-_CONSENT = ("consent", "cookie", "gdpr")
+_CONSENT = re.compile("consent|cookie|gdpr")
 _POPUPS = names("lightbox modal popup")
 _SAYING = frozenset(WORDS) | NAVIGATION_WORDS | FURNITURE_WORDS
-_STATE = re.compile(r"(?<!\S)(?:\S*[-_])?(?:for|has|is|no|on|with|without)[-_A-Z]\S*")  # such as ``no-sidebar``
+_STATE = re.compile(r"(?<![^\s_-])(?:for|has|is|no|on|with|without)[-_A-Z]")  # such as ``no-sidebar``
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 SHORTEST = 3
 _FAINT = 0.2  # what weighs less changes nothing but the time that a page takes
@@ -97,14 +101,7 @@ def weigh_names(names: tuple[str, str | None, str | None, str | None, str | None
         if also and _names_part(ident, class_ or ""):
             kind |= also if len(_found(ident)) > 1 else also & NAVIGATION  # ``meta`` may be a chapter, too
     weight += TAGS.get(tag, 0.0) + ROLES.get(role or "", 0.0) + ROLES.get(itemprop or "", 0.0) + ROLES["hidden"] * hidden
-    if tag in _BESIDE_TAGS or role in _BESIDE_ROLES:
-        kind |= NAVIGATION | BESIDE
-    if tag == "form" or "comment" in (itemprop, role):
-        kind |= APART
-    if tag == "header" or role == "banner":
-        kind |= NAVIGATION
-    if tag == "main" or role == "main":
-        kind |= MAIN
+    kind |= _OF_TAGS.get(tag, 0) | _OF_ROLES.get(role, 0) | APART * (itemprop == "comment")
     if tag in _NO_FURNITURE:
         kind &= ~FURNITURE
     return Box(round(weight, 2), kind) if kind or abs(weight) >= _FAINT else None
@@ -122,11 +119,11 @@ def _names_part(ident: str, class_: str) -> bool:
 def _words(text: str) -> tuple[float, int]:
     """The weight and the kind of a class or an id."""
     found, lowered = _found(text), text.lower()
-    apart = any(word in lowered for word in _CONSENT) or not _POPUPS.isdisjoint(lowered.split())
+    apart = _CONSENT.search(lowered) is not None or not _POPUPS.isdisjoint(lowered.split())
     if found.isdisjoint(_SAYING) and not apart:  # as of most ids
         return 0.0, 0
-    stateless = _STATE.sub("", text)
-    named = found if stateless == text else _found(stateless)
+    stateful = _STATE.search(text) is not None
+    named = _found(" ".join([name for name in text.split() if not _STATE.search(name)])) if stateful else found
     kind = NAVIGATION * (not named.isdisjoint(NAVIGATION_WORDS)) + FURNITURE * (not named.isdisjoint(FURNITURE_WORDS))
     if apart:
         kind = kind & ~FURNITURE | APART  # manuals ask for consent, too
@@ -134,4 +131,4 @@ def _words(text: str) -> tuple[float, int]:
 
 
 def _found(text: str) -> set[str]:
-    return {word.lower() for word in WORD.findall(text) if len(word) >= SHORTEST}
+    return {word for word in map(str.lower, WORD.findall(text)) if len(word) >= SHORTEST}

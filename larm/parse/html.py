@@ -145,6 +145,7 @@ class _Others:
         self._body = body
         self._read_tree = read_tree
         self._effort = effort
+        self._notices: list[bytes] = []  # short contents of ``<noscript>`` that were not read so far
         self.warnings: list[str] = []
         self.blocks = Blocks()
         """What is said to browsers without scripts: the text of a page that says more there than elsewhere."""
@@ -163,13 +164,24 @@ class _Others:
                 return _NOTHING
         if name not in _SHOWN and "<" not in html:
             return _NOTHING
+        if name != "noscript":
+            found = self._reading(written)
+            if name == "noframes":
+                self.unframed.extend(found.blocks)
+        else:
+            self._notices.append(written)
+            if "=" not in html and not self.blocks and sum(map(len, self._notices)) <= _NOTICE:
+                return _NOTHING  # without attributes it leads nowhere, and it is too short to be the text of the page
+            for each in self._notices:
+                found = self._reading(each)
+                self.blocks.extend(found.blocks)
+            self._notices.clear()
+        return found if name in _SHOWN else found._replace(elements=[(tag, values, "") for tag, values, _ in found.elements])
+
+    def _reading(self, written: bytes) -> Reading:
         found, warnings = _read(with_shadows(written), self._read_tree, None, self._effort)
         self.warnings += warnings
-        if name == "noscript":
-            self.blocks.extend(found.blocks)
-        elif name == "noframes":
-            self.unframed.extend(found.blocks)
-        return found if name in _SHOWN else found._replace(elements=[(tag, values, "") for tag, values, _ in found.elements])
+        return found
 
 
 def _without_noscript(body: bytes, size: int) -> bytes:
@@ -179,5 +191,5 @@ def _without_noscript(body: bytes, size: int) -> bytes:
 
 def _hidden_frames(body: bytes, elements: Sequence[Element]) -> str:
     """Frames in a place where the standard ignores them, behind text that is meant for browsers without frames."""
-    frames = _FRAME.findall(body)
+    frames = _FRAME.findall(body) if b"<frame" in body.lower() else ()
     return b"".join(frames).decode("utf-8", "replace") if frames and not any(tag == "frame" for tag, *_ in elements) else ""

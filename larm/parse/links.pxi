@@ -284,7 +284,7 @@ cdef class Finder:
         self.directory, self.root = resolver.directory.encode(), resolver.root.encode()
         self.lowercase = resolver.normalizer.lowercase_path
         _, _, authority = resolver.origin.partition("://")
-        self.host = self.keys.get(authority, "").encode()
+        self.host = (self.keys.get(authority) or (authority and resolver.normalizer.key_of(authority))).encode()
         self.plain_host = self.host == authority.encode() != b""
         self.plain = self.plain_host and self.is_plain(self.directory, len(self.root), len(self.directory))
 

@@ -88,3 +88,14 @@ def test_many_of_them_take_no_longer_than_other_markup(parser: str, piece: bytes
     start = time.process_time()
     document(body, parser=parser)
     assert time.process_time() - start < 10
+
+
+@PARSERS
+@pytest.mark.parametrize("last", ["<p>{}</p>", "<p><a href=/x>{}</a></p>"])
+def test_short_noscripts_that_are_long_together_stand_for_a_page_without_text(parser: str, last: str) -> None:
+    texts = [f"{word} " * 20 for word in ("one", "two", "three")]
+    parts = [
+        f"<noscript>{form.format(text)}</noscript>" for form, text in zip(["<p>{}</p>", "<b>{}</b>", last], texts, strict=True)
+    ]
+    assert document("".join(parts), parser=parser).text.split() == "".join(texts).split()
+    assert document(parts[0], parser=parser).text == ""
