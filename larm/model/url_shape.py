@@ -15,7 +15,8 @@ import xxhash
 _ID = re.compile(r"(?<![0-9A-Za-z])(?=[A-Za-z_-]*[0-9])(?:[0-9a-fA-F-]{8,}|[0-9A-Za-z_-]{20,})(?![0-9A-Za-z])")
 _UNESCAPED = "(?<!%(?=[0-9A-Fa-f]{2}))(?<!%[0-9A-Fa-f](?=[0-9A-Fa-f]))"
 """Of a letter in another script, as ``%D9%88``, no digit is a number."""
-_NUMBER = re.compile(f"{_UNESCAPED}[0-9]+")
+_NUMBER = re.compile("[0-9](?<!%(?=[0-9A-Fa-f]{2})[0-9])(?<!%[0-9A-Fa-f][0-9])[0-9]*")
+"""The same, with the digit first: a text without digits takes a tenth of the time."""
 _SERIAL = re.compile(f"{_UNESCAPED}[0-9A-Za-z]*[0-9][0-9A-Za-z]*")
 _MORE_FORMS = re.compile("[?;%+]")
 """In an address that has none of these, the path is all that a text can repeat of it."""
@@ -73,13 +74,11 @@ def parts_of(access: str) -> Parts:
 
 def patterns_of(parts: Parts) -> list[Pattern]:
     """The patterns that an address belongs to, those first that say most of it. What is alone in its shape has none for it."""
-    found = []
+    if not parts.parameters:
+        return list(_path_patterns(parts.path))
     shape = generalised(parts.path)
-    if parts.parameters:
-        names = "?" + "&".join(sorted({generalised(name) for name in parts.parameters}))
-        found = [_pattern(shape + names, 1), _pattern(shape + "?*", 3), _pattern("*" + names, 2)]
-    elif _NUMBER.search(parts.path):
-        found = [_pattern(shape, 1)]
+    names = "?" + "&".join(sorted({generalised(name) for name in parts.parameters}))
+    found = [_pattern(shape + names, 1), _pattern(shape + "?*", 3), _pattern("*" + names, 2)]
     return [*found, *_folder_patterns(shape.rpartition("/")[0])]
 
 
@@ -107,6 +106,13 @@ _generalised_folder = lru_cache(1_000)(_generalised)
 
 
 @lru_cache(1_000)
+def _path_patterns(path: str) -> tuple[Pattern, ...]:
+    shape = generalised(path)
+    folders = _folder_patterns(shape.rpartition("/")[0])
+    return (_pattern(shape, 1), *folders) if _NUMBER.search(path) else folders
+
+
+@lru_cache(1_000)
 def _folder_patterns(folder: str) -> tuple[Pattern, ...]:
     folders = folder.split("/")[1:]
     found = [_pattern("/" + "/".join(folders[:depth]) + "/**", 3) for depth in range(min(len(folders), _DEPTH), 0, -1)]
@@ -127,6 +133,8 @@ def numbered(parts: Parts) -> dict[str, int]:
 
 def without(parts: Parts, names: Collection[str]) -> Parts:
     """As if these parameters, and segments that are `numbered` so, were not there."""
+    if not names:
+        return parts
     path = parts.path
     if any(name.startswith("/") for name in names):
         gone = {place for name, place in numbered(parts).items() if name in names}

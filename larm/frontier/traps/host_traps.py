@@ -230,7 +230,7 @@ class HostTraps(msgspec.Struct, array_like=True, eq=False):
         for pattern in patterns:
             useless = read.barren or (read.copy and "?" in pattern.text)
             record = self._record(pattern) if useless else self.records.get(pattern.key)
-            if record is None or record.closed:
+            if record is None or record.closed or not (useless or record.barren):
                 continue
             record.barren = record.barren + 1 if useless else max(0, record.barren - _OUTWEIGHS)
             if record.barren >= (_BARREN if read.barren else _COPIES) * _LARGER[pattern.breadth]:
@@ -251,12 +251,13 @@ class HostTraps(msgspec.Struct, array_like=True, eq=False):
 
     def _judge(self, pattern: Pattern, fresh: bool, rules: TrapRules) -> str | None:
         record = self._record(pattern)
-        if record.closed:
+        if record.state is not State.OPEN:
             return None
         window = rules.stale_pages * _LARGER[pattern.breadth]
         record.add(fresh, window)
-        few = int(window * (1 - rules.stale_share) * _SHARPER[pattern.breadth] + 1e-6)
-        if fresh or record.judged < window or record.fresh > few:
+        if fresh or record.judged < window:
+            return None
+        if record.fresh > int(window * (1 - rules.stale_share) * _SHARPER[pattern.breadth] + 1e-6):
             return None
         record.state = State.CLOSED
         self.active = True
