@@ -12,7 +12,8 @@ T = TypeVar("T")
 LENGTH: Final = 4
 """Bytes of the length in front of each frame, big-endian."""
 KEPT: Final = 2_000_000
-"""Bytes of memory that are kept for the next frame, at most: about two that fill the pipe between two processes."""
+"""Bytes of memory that are kept for the next frame: about two that fill the pipe between two processes. The system gives them
+as they fill."""
 _FREE = 250_000  # bytes that there is room for, at least, where more room is made: most frames
 
 
@@ -68,7 +69,7 @@ class Frames:
         there = len(rest)
         wanted = max(LENGTH + (self.size or 0), there + _FREE)
         if wanted > len(self._room):
-            self._room = bytearray(wanted)
+            self._room = bytearray(max(wanted, KEPT))
         self._room[:there] = rest
         self._begin, self._end = 0, there
 
