@@ -80,16 +80,17 @@ class HollowJudge:
             return _of_file(document, body), 1
         if not document.index:
             return "" if PROCESSOR in document.cuts else hollow.NOINDEX, 1
-        lines, low, name = [], b"", ""
+        lines, name = [], ""
         if document.outside <= hollow.LONG:
             text = f"{document.raw_text}\n{document.other_text}"
-            lines, low = list(filter(None, map(str.strip, text.split("\n")))), body[:_LOOKED_AT].lower()
-            name = _of_short(document, low, lines)
+            lines = list(filter(None, map(str.strip, text.split("\n"))))
+            name = _of_short(document, body, lines)
         with self._lock:
             known = self._hosts[host] = self._hosts.pop(host) if host in self._hosts else _Host()
             if len(self._hosts) > _HOSTS:
                 del self._hosts[next(iter(self._hosts))]
             shared = known.shares(lines if known.asks else ())
+        low = body[:_LOOKED_AT].lower() if shared and not name else b""
         if name or not shared or not _may_be_built(document, low) or not _has_place(document, low):
             return name, 1
         media = frozenset(_MEDIA.findall(low))
@@ -154,6 +155,7 @@ def _of_short(document: Document, body: bytes, lines: Sequence[str]) -> str:
     words = min(size - len(anchors), sum([len(line) for line in lines if line not in linked]))
     if size > _SHORT and words > _NOTHING:
         return ""
+    body = body[:_LOOKED_AT].lower()
     links = len(set(document.links.followed()))
     if size <= _SHORT:
         if b"<script" in body and any(name in body for name in _CHALLENGES):
