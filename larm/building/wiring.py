@@ -253,7 +253,7 @@ def _lander(ground: Ground, bounds: Bounds, frontier: Frontier, memory: MemoryBu
         settings.crawl.max_depth,
         frontier.order,
         recall=frontier.chain.recall,
-        is_news=None if frontier.spellings is None else frontier.spellings.is_news,
+        news_among=None if frontier.spellings is None else frontier.spellings.news_among,
         is_outside=lambda page: bool(scope and scope.explain(msgspec.structs.replace(page, link_type=ORDINARY))),
         limits=limits_of(settings),
         text=text,

@@ -3,12 +3,12 @@
 Plain values; on the threads that fetch or read.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from larm.model.document import Visit
+from larm.model.document import Document, Visit
 from larm.model.exchange import Exchange
 from larm.model.lease import Lease
 from larm.model.links import Link, Links
@@ -28,15 +28,16 @@ class Landed(msgspec.Struct, frozen=True):
     visit: Visit | None = None
     messages: Sequence[URLMessage] = ()
     """For the message handler."""
-    known: Mapping[str, str] = {}
-    """Links that a filter would drop, mostly as visited, and which therefore never became messages.
-
-    By the name of the filter their access forms, a line each."""
     again: URLMessage | None = None
     """The same page under another address: it was visited, so the filters would drop it; straight to its host's queue."""
     warnings: Sequence[str] = ()
     forgotten: bool = False
     """Its address shall count as never seen: a later run comes by it again."""
+
+    @property
+    def document(self) -> Document | None:
+        """The document that is stored, if there is one."""
+        return self.visit.document if self.visit is not None else None
 
     @property
     def page(self) -> bool:

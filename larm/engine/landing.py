@@ -7,9 +7,9 @@ it returns is carried out by `larm.engine.unloading` in one step of the gate.
 """
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import compress
+from itertools import chain, compress
 
 import msgspec
 
@@ -63,15 +63,15 @@ class Lander:
         recall: Callable[[Sequence[int]], Mapping[str, AbstractSet[int]]] | None = None,
         limits: Mapping[str, int] | None = None,
         text: bool = True,
-        is_news: Callable[[str, int], bool] | None = None,
+        news_among: Callable[[Links, Sequence[str], Sequence[int], AbstractSet[int]], set[int]] | None = None,
         is_outside: Callable[[URLMessage], bool] = lambda _: False,
     ) -> None:
         """``process`` makes a Document of any bytes, and never raises; `larm.parse.by_mime`.
 
         ``recall``: of some fingerprints those of which it is known at once that a filter will drop them, by its name.
 
-        ``is_news``: True for a link (its access form and fingerprint) that the visited filter has to see, as it may be another
-        spelling of its page; None: there is no such filter. ``is_outside``: True for a page that is out of scope.
+        ``news_among``: that of `larm.filters.spellings.Spellings`; None: there is no such filter. ``is_outside``: True for a
+        page that is out of scope.
 
         ``limits``: how much is read of a page, by the names of `larm.model.cuts`. ``text``: whether documents have their text.
         """
@@ -81,7 +81,7 @@ class Lander:
         self._settings = settings
         self._order = order
         self._recall = recall
-        self._is_news = is_news
+        self._news_among = news_among
         self._is_outside = is_outside
         self._limits = limits or {}
         self._text = text
@@ -186,9 +186,8 @@ class Lander:
             counts["downloader/flawed"] = 1
         if known is not None and known.digest:
             counts["revisit/same_text" if same else "revisit/changed"] = 1
-        if self.max_depth is not None and message.depth >= self.max_depth and self._leads_on(document):
+        if self._is_deepest(lease) and self._leads_on(document):
             counts[TOO_DEEP] = 1
-        messages, dropped = self._follow(message, document)
         return landed_of(
             lease,
             outcome,
@@ -196,8 +195,6 @@ class Lander:
             status=outcome.status,
             counts=counts,
             visit=visit,
-            messages=messages,
-            known=dropped,
             warnings=document.warnings,
             error=bool(outcome.truncated or outcome.flaw or visit.cuts),
         )
@@ -213,46 +210,55 @@ class Lander:
             found = found if whole else (*found, cuts.TEXT)
         return {name: 0 if name == cuts.PROCESSOR else self._limits.get(name, 0) for name in found} if found else _NONE
 
-    def _follow(self, message: URLMessage, document: Document) -> tuple[Sequence[URLMessage], Mapping[str, str]]:
-        """What goes on, and what would not get far.
+    def follow(self, landed: list[Landed]) -> Mapping[str, Sequence[str]]:
+        """Give pages the messages of their links. Return the access forms of links that a filter would drop, by its name.
 
         Nine of ten links lead to pages that were visited. To make messages of them, only to have the handler drop them, takes
-        three times as long as to ask first: 20 us a page. An order needs all links, as each says something of its target.
+        three times as long as to ask first, for all pages together. An order needs all links, as each says something of its
+        target.
         """
-        depth = message.depth + 1
-        if self.max_depth is not None and depth > self.max_depth:
-            return (), {}
-        page = message.url.access
-        links = document.links
-        if self._recall is None or self._order is not None:
-            found = [URLMessage(link.url, page, _kind(link, message, document), depth) for link in links if link.follow]
-            return (found if self._order is None else self._order.found(message, found)), {}
-        targets = links.followed()
-        dropped = self._recall(targets)
-        accesses = links.accesses.split("\n") if dropped else []
-        spared = self._spared(links, accesses, targets, dropped)
-        known = {
-            name: "\n".join([accesses[n] for n, target in enumerate(targets) if target in gone and n not in spared])
-            for name, gone in dropped.items()
-        }
-        gone = frozenset[int]().union(*dropped.values())
-        followed = compress(range(len(links)), links.follow)
-        places = [place for n, place in enumerate(followed) if targets[n] not in gone or n in spared]
-        going = links.at(places) if places else ()
-        return [URLMessage(link.url, page, _kind(link, message, document), depth) for link in going], known
+        pages = {n: each.document for n, each in enumerate(landed) if each.document and not self._is_deepest(each.lease)}
+        asks = self._recall if self._order is None else None
+        joined = Links.joined([page.links for page in pages.values()])
+        targets = joined.followed()
+        dropped = asks(targets) if asks is not None and targets else {}
+        accesses = joined.accesses.split("\n") if dropped else []
+        seen, spared = dropped.get(SEEN), set[int]()
+        if seen and self._news_among is not None:
+            spared = self._news_among(joined, accesses, targets, seen)
+        if dropped and any(_SITEMAPS in page.links.lines for page in pages.values()):
+            followed = filter(_follows, chain.from_iterable(page.links for page in pages.values()))
+            spared.update(n for n, link in enumerate(followed) if link.link_type == SITEMAP)
+        known, over = dict[str, list[str]](), bytes(len(targets))
+        for name, gone in dropped.items():
+            drops = bytearray(map(gone.__contains__, targets))
+            for place in spared:
+                drops[place] = False
+            if any(drops):
+                known[name] = list(compress(accesses, drops))
+                over = bytes(map(operator.or_, over, drops))
+        end = 0
+        for n, page in pages.items():
+            follow = page.links.follow
+            begin, end = end, end + len(follow) - follow.count(0)
+            if self._order is not None or 0 in over[begin:end]:
+                places = compress(compress(range(len(follow)), follow), map(operator.not_, over[begin:end]))
+                landed[n] = self._with_messages(landed[n], page, places)
+        return known
 
-    def _spared(
-        self, links: Links, accesses: Sequence[str], targets: Sequence[int], dropped: Mapping[str, AbstractSet[int]]
-    ) -> AbstractSet[int]:
-        """Return the places, among the links that are followed, of those that the filters have to judge themselves."""
-        seen, is_news = dropped.get(SEEN, ()), self._is_news
-        if seen and is_news is not None:
-            spared = {n for n, target in enumerate(targets) if target in seen and is_news(accesses[n], target)}
-        else:
-            spared = set()
-        if dropped and _SITEMAPS in links.lines:
-            spared.update(n for n, link in enumerate(filter(_follows, links)) if link.link_type == SITEMAP)
-        return spared
+    def _with_messages(self, landed: Landed, page: Document, places: Iterable[int]) -> Landed:
+        """Give a page the messages of its links in these places."""
+        message = landed.lease.message
+        found: Sequence[URLMessage] = [
+            URLMessage(link.url, message.url.access, _kind(link, message, page), message.depth + 1)
+            for link in page.links.at(places)
+        ]
+        if self._order is not None:
+            found = self._order.found(message, found)
+        return msgspec.structs.replace(landed, messages=found)
+
+    def _is_deepest(self, page: Lease) -> bool:
+        return self.max_depth is not None and page.message.depth >= self.max_depth
 
     def _leads_on(self, document: Document) -> bool:
         """Whether there is a link that no filter is known to drop."""
@@ -330,7 +336,7 @@ class Lander:
 
     def _for_spellings(self, message: URLMessage) -> Sequence[URLMessage]:
         """Return the failed request for the visited filter, if there is one."""
-        return () if self._is_news is None else (_failed(message),)
+        return () if self._news_among is None else (_failed(message),)
 
     def _no_page(self, message: URLMessage, outcome: Outcome, failure: str, status: int = 0) -> Visit | None:
         """For the page book: we may have had this page before, or it may be there the next time.

@@ -6,7 +6,7 @@ follows is one step of the gate.
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import msgspec
@@ -90,12 +90,14 @@ class Unloader:
             for (lease, outcome), each in zip(ended, found or [None] * len(ended), strict=True)
             if not lease.robots
         ]
-        novelties = self._look_for_news(landed)
+        sessions = self._find_sessions(landed) if self._judge is not None else {}
+        known = self._lander.follow(landed)
+        novelties = self._look_for_news(landed, sessions)
         spent = time.thread_time() - began
         record.spent(spent)
         for each in landed:
-            if each.visit is not None and each.visit.document is not None and each.visit.document.unread:
-                self.aside.put(Lost.UNREAD, each.visit.page)
+            if each.document is not None and each.document.unread:
+                self.aside.put(Lost.UNREAD, each.lease.message.url.access)
         received = sum(outcome.timing.received for _, outcome in ended)
         self._allowance.received.add(received)  # before their links may be fetched
         with self._gate.step():
@@ -104,7 +106,7 @@ class Unloader:
             robots = [(lease, outcome) for lease, outcome in ended if lease.robots]
             for lease, outcome in robots:
                 self._frontier.robots.land(lease, outcome)
-            self._follow(landed, robots)
+            self._follow(landed, robots, known)
             self._counters.add(RECEIVED, received)
             self._log(number, landed)
         self._recent.add(landed)
@@ -150,19 +152,24 @@ class Unloader:
             return self._lander.set_aside(lease, outcome, found)
         return self._lander.land(lease, outcome, found)
 
-    def _look_for_news(self, landed: list[Landed]) -> list[Novelty]:
-        """What the pages among them say that is new; links of one that says nothing are marked.
+    def _find_sessions(self, landed: list[Landed]) -> dict[int, tuple[SessionLinks, ...]]:
+        """Return what may be sessions in the links of pages, by place.
 
         A page whose host should know its visitor first is requested again instead.
         """
-        if self._judge is None:
-            return []
-        sessions = {n: found for n, each in enumerate(landed) if each.page and (found := _sessions(each))}
+        sessions: dict[int, tuple[SessionLinks, ...]] = {}
+        for n, each in enumerate(landed):
+            if each.document and (found := session_links(each.lease.message.url, each.document.links.accesses)):
+                sessions[n] = found
         for n, found in sessions.items():
             if any(each.names_visitor for each in found):
                 landed[n] = self._with_cookies(landed[n])
+        return sessions
+
+    def _look_for_news(self, landed: list[Landed], sessions: Mapping[int, tuple[SessionLinks, ...]]) -> list[Novelty]:
+        """What the pages among them say that is new; links of one that says nothing are marked."""
         pages = [n for n, each in enumerate(landed) if each.page]
-        if not pages:
+        if self._judge is None or not pages:
             return []
         visits = [visit for n in pages if (visit := landed[n].visit) is not None]
         judged = self._judge.judge(visits)
@@ -181,7 +188,7 @@ class Unloader:
 
     def _with_links(self, landed: Landed, novelty: Novelty, sessions: tuple[SessionLinks, ...]) -> Novelty:
         """With what the links of the page say: whether it leads to anything new, and what may be sessions."""
-        document = landed.visit.document if landed.visit is not None else None
+        document = landed.document
         useless = document is not None and (_LOGIN_FORM in landed.counts or not (document.index or document.cuts))
         if document is None or not (useless or novelty.copy or sessions):
             return novelty
@@ -205,15 +212,11 @@ class Unloader:
         said = f"{outcome.status} again, with cookies"
         return landed_of(landed.lease, outcome, said, status=outcome.status, again=message)
 
-    def _follow(self, landed: Sequence[Landed], robots: Sequence[Ended] = ()) -> None:
+    def _follow(self, landed: Sequence[Landed], robots: Sequence[Ended], known: Mapping[str, Sequence[str]]) -> None:
         """In a step of the gate: documents to the storages, links to the handler, leases back."""
         self._lines.put(*with_exchanges(landed, robots))
-        known: dict[str, list[str]] = {}
-        for each in landed:
-            for name, urls in each.known.items():
-                known.setdefault(name, []).append(urls)
-        for name, texts in known.items():
-            self._frontier.chain.note(name, "\n".join(texts))
+        for name, urls in known.items():
+            self._frontier.chain.note(name, urls)
         messages = [message for each in landed for message in each.messages]
         if messages:
             self._frontier.handler.put(messages)
@@ -241,14 +244,7 @@ class Unloader:
                 self._frontier.queues.add([each.again])
                 continue
             if each.again is not None:
-                self._frontier.chain.note(RobotsDesk.name, each.again.url.access)
+                self._frontier.chain.note(RobotsDesk.name, [each.again.url.access])
             over += not decision.retry
         self._counters.update(counts)
         self._tally.fall(over)
-
-
-def _sessions(landed: Landed) -> tuple[SessionLinks, ...]:
-    visit = landed.visit
-    if visit is None or visit.document is None or visit.url is None:
-        return ()
-    return session_links(visit.url, visit.document.links.accesses)

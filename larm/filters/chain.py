@@ -32,17 +32,11 @@ class FilterLog(Protocol):
     def lines(self, lines: Sequence[str], /) -> None:
         """Append lines; buffered."""
 
-    def text(self, lines: str, /) -> None:
-        """Append the lines of a text without a line end at its end."""
-
 
 class NoLog:
     """A `FilterLog` for a filter of which it is only counted what it drops."""
 
     def lines(self, lines: Sequence[str], /) -> None:
-        """Nothing."""
-
-    def text(self, lines: str, /) -> None:
         """Nothing."""
 
 
@@ -136,13 +130,10 @@ class FilterChain:
                 left = [each for each in left if each not in gone]
         return dropped
 
-    def note(self, name: str, urls: str) -> None:
-        """Access forms that somebody dropped before the filter ``name`` would have, a line each; counted and logged the same.
-
-        Any thread.
-        """
-        self._count(f"{name}/filtered", urls.count("\n") + 1)
-        self._logs[name].text(urls)
+    def note(self, name: str, urls: Sequence[str]) -> None:
+        """Count and log URLs, in their access forms, that were dropped before the filter ``name`` would have. Thread-safe."""
+        self._count(f"{name}/filtered", len(urls))
+        self._logs[name].lines(urls)
 
     def _one_by_one(self, part: Filter, drop: Drop, batch: Sequence[URLMessage], error: Exception) -> list[URLMessage]:
         """A batch for which a filter raised: find the messages to blame, if the filter keeps no state; else drop them all."""

@@ -19,7 +19,3 @@ class DatedLog:
         now = datetime.fromtimestamp(self._clock.wall()).isoformat(" ", "milliseconds")
         self._file.lines([f"{now} {line}" for line in lines])
         self._file.flush()
-
-    def text(self, lines: str) -> None:
-        """The same with a text."""
-        self.lines(lines.split("\n"))

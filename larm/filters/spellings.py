@@ -7,12 +7,14 @@ thread-safe.
 
 import re
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from mmap import ACCESS_COPY, mmap
 
 import msgspec
 
 from larm.kit.disk.block_store import BlockStore
+from larm.model.links import SPELLED, Links
 from larm.model.message import URLMessage, as_whole, pack_messages, unpack_messages
 from larm.model.url import Url, fingerprint_of
 
@@ -45,9 +47,17 @@ class Spellings:
     def is_news(self, access: str, fingerprint: int) -> bool:
         """Return True if the link may be another spelling of its page that is not filed yet. At most 1 us."""
         number = fingerprint_of(access)
-        if number == fingerprint and "%" not in access and "$" not in access:
-            return False
         return self._known[number % _SLOTS] != number and (number != fingerprint or _ESCAPED.search(access) is not None)
+
+    def news_among(self, links: Links, accesses: Sequence[str], targets: Sequence[int], seen: AbstractSet[int]) -> set[int]:
+        """Return the places of links for which `is_news` is True, among those that are followed and lead to pages in ``seen``.
+
+        ``accesses``, ``targets``: of all links that are followed.
+        """
+        places: Iterable[int] = range(len(targets))
+        if "%" not in links.accesses and "$" not in links.accesses:
+            places = [place for place, each in enumerate(links.follow.translate(None, b"\0")) if each == SPELLED]
+        return {place for place in places if targets[place] in seen and self.is_news(accesses[place], targets[place])}
 
     def learn(self, urls: Sequence[Url]) -> None:
         """Remember the spellings that are requested first, or filed."""

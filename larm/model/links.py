@@ -30,6 +30,8 @@ class Link(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """False: recorded in links.log, but not put into the river (images, style sheets, rel=nofollow)."""
 
 
+SPELLED = 2
+"""In `Links.follow`: the link is followed, and its access form is not its normalised form."""
 Row = tuple[str, Url, str]
 """One link as `Links` is made of it: its line, where it leads, its text."""
 
@@ -53,7 +55,7 @@ class Links(msgspec.Struct, frozen=True, array_like=True, gc=False):
     hosts: str = ""
     """The keys of the hosts."""
     follow: bytes = b""
-    """1 for each that is followed, else 0."""
+    """A byte each: 0 if it is not followed, `SPELLED`, or 1 for all others that are followed."""
     accesses: str = ""
     """The access forms of those that are followed."""
     anchors: str = ""
@@ -68,9 +70,10 @@ class Links(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @classmethod
     def made(cls, rows: Sequence[Row], follow: bytes) -> Links:
-        """Of their rows."""
+        """Of their rows. ``follow``: a byte each, 0 if it is not followed."""
         if not rows:
             return NONE
+        follow = bytes([goes and 1 + (url.access != url.normalised) for goes, (_, url, _) in zip(follow, rows, strict=True)])
         followed = list(compress(rows, follow))
         return cls(
             "".join([line for line, _, _ in rows]).encode("utf-8", "replace"),
@@ -80,6 +83,12 @@ class Links(msgspec.Struct, frozen=True, array_like=True, gc=False):
             "\n".join([url.access for _, url, _ in followed]),
             "\n".join([words for _, _, words in followed]),
         )
+
+    @classmethod
+    def joined(cls, pages: Sequence[Links]) -> Links:
+        """Those of several pages, with the columns `targets`, `follow` and `accesses` alone."""
+        accesses = "\n".join([each.accesses for each in pages if each.accesses])
+        return cls(b"", b"".join([each.targets for each in pages]), "", b"".join([each.follow for each in pages]), accesses)
 
     @property
     def size(self) -> int:
@@ -103,7 +112,7 @@ class Links(msgspec.Struct, frozen=True, array_like=True, gc=False):
         for place in places:
             access, normalised, link_type, anchor = lines[place].split("\t")
             url = Url(access, normalised, hosts[place], targets[place])
-            found.append(Link(url, int(link_type), anchor, follow[place] == 1))
+            found.append(Link(url, int(link_type), anchor, follow[place] > 0))
         return found
 
     def unfollowed(self) -> Links:

@@ -44,7 +44,7 @@ def session_links(url: Url, accesses: str) -> tuple[SessionLinks, ...]:
     Most links with parameters have such a parameter, and it is not what tells them apart: so the number of an article or a day
     is none. Nor is what the page's own address has, which every link to it has as well.
     """
-    queries = [access for access in accesses.split("\n") if "=" in access] if "=" in accesses else []
+    queries = [access for access in accesses.split("\n") if "=" in access] if accesses.count("=") >= _LEAST else []
     if len(queries) < _LEAST:
         return ()
     often = Counter(_TOKEN.findall("\n".join(queries)))

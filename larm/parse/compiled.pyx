@@ -21,7 +21,7 @@ from posix.dlfcn cimport RTLD_LAZY, dlopen, dlsym
 from xxhash import xxh3_64_intdigest
 
 from larm.model.crawl_hash import NO_LETTERS
-from larm.model.links import NONE, Links
+from larm.model.links import NONE, SPELLED, Links
 from larm.model.url import ESCAPE, PLAIN_HOST, Url
 from larm.parse.boxes import FURNITURE, NAVIGATION, WITH_ID, hides, weigh_names
 from larm.parse.collector import MAX_TEXT

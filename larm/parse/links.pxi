@@ -551,6 +551,7 @@ cdef object _links(list targets, Column follow):
         fingerprints.append(&each.fingerprint, 8)
         hosts.line(each.host)
         if follow.data[place]:
+            follow.data[place] = 1 if each.access is each.normalised or each.access == each.normalised else SPELLED
             accesses.line(each.access)
             anchors.line(each.anchor)
     return Links(

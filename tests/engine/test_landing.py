@@ -51,7 +51,10 @@ def lander(max_depth: int | None = None, document: Document = DOCUMENT, **settin
 
 def land(outcome: Outcome, about: URLMessage | None = None, by: Lander | None = None) -> Landed:
     about = about or message(HERE, "http://a.org/", FRAME, depth=2)
-    return (by or lander()).land(Lease(1, about.url.host, about), outcome)
+    by = by or lander()
+    landed = [by.land(Lease(1, about.url.host, about), outcome)]
+    by.follow(landed)
+    return landed[0]
 
 
 def fetched(status: int = 200, truncated: bool = False) -> Fetched:
@@ -332,11 +335,14 @@ def test_links_to_visited_pages_never_become_messages() -> None:
         asked.append(list(fingerprints))
         return {"visited": {known.fingerprint}}
 
-    landed = land(
-        fetched(), by=Lander(Process(DOCUMENT).process, URLNormalizer().join, FrontierSettings(), None, recall=recall)
-    )
-    assert asked == [[link.url.fingerprint for link in LINKS if link.follow]]
-    assert landed.known == {"visited": known.access}
+    by = Lander(Process(DOCUMENT).process, URLNormalizer().join, FrontierSettings(), None, recall=recall)
+    about = message(HERE, "http://a.org/", FRAME, depth=2)
+    pages = [by.land(Lease(number, about.url.host, about), fetched()) for number in (1, 2)]
+    known_links = by.follow(pages)
+    landed, other = pages
+    assert asked == [2 * [link.url.fingerprint for link in LINKS if link.follow]]
+    assert known_links == {"visited": [known.access] * 2}
+    assert other.messages == landed.messages
     assert [message.url for message in landed.messages] == [LINKS[1].url]
     assert tuple(visit_of(landed).links) == LINKS, "the storages get them all"
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from larm.kit.logs.columns import clean
-from larm.model.links import NONE, Link, Links
+from larm.model.links import NONE, SPELLED, Link, Links
 from larm.model.url import Url
 
 addresses = st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=20)
@@ -52,3 +52,16 @@ def test_none() -> None:
     assert NONE.followed() == []
     with pytest.raises(IndexError):
         NONE[0]
+
+
+@given(made)
+def test_followed_links_are_marked_if_they_are_not_in_normal_form(links: list[Link]) -> None:
+    marks = [link.follow and (SPELLED if link.url.access != link.url.normalised else 1) for link in links]
+    assert Links.of(links).follow == bytes(marks)
+
+
+@given(st.lists(made, max_size=3))
+def test_joined_pages_have_the_links_of_all_in_their_order(pages: list[list[Link]]) -> None:
+    assume(all(link.url.access for links in pages for link in links))
+    joined, whole = Links.joined([Links.of(links) for links in pages]), Links.of([link for links in pages for link in links])
+    assert (joined.targets, joined.follow, joined.accesses) == (whole.targets, whole.follow, whole.accesses)

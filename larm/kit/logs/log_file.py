@@ -61,10 +61,6 @@ class LogFile:
         if lines:
             self._append(encode_lines(lines))
 
-    def text(self, lines: str) -> None:
-        """Append the lines of this text, which has no line end at its end; the same otherwise."""
-        self._append(_encoded(lines, lines.count("\n") + 1) or encode_lines(lines.split("\n")))
-
     @property
     def position(self) -> int:
         """Length of the file in bytes with all that is still buffered."""
@@ -175,21 +171,16 @@ def encode_lines(lines: Sequence[str]) -> bytes:
 
     Nearly all lines are harmless, so they are looked at together and as bytes: 0.1 us a line.
     """
-    if data := _encoded("\n".join(lines), len(lines)):
-        return data
-    safe = "\n".join(_UNSAFE.sub(_escape, line.removesuffix("\n")) for line in lines)
-    return (safe + "\n").encode("utf-8", "backslashreplace")
-
-
-def _encoded(text: str, lines: int) -> bytes:
-    """So many lines as they are; nothing where one has to be written with escapes."""
-    data = (text + "\n").encode("utf-8", "backslashreplace")
+    data = ("\n".join(lines) + "\n").encode("utf-8", "backslashreplace")
     harmless = (
-        len(data) - len(data.translate(None, _CONTROLS)) == lines  # nothing but a line end for each
+        len(data) - len(data.translate(None, _CONTROLS)) == len(lines)  # nothing but a line end for each
         and not (b"\xc2" in data and _WIDE_CONTROLS.search(data))
         and not ((b"\xe2" in data or b"\xf3" in data) and _ODD_MARKS.search(data))
     )
-    return data if harmless else b""
+    if harmless:
+        return data
+    safe = "\n".join(_UNSAFE.sub(_escape, line.removesuffix("\n")) for line in lines)
+    return (safe + "\n").encode("utf-8", "backslashreplace")
 
 
 def _escape(match: re.Match[str]) -> str:
