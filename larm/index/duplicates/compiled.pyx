@@ -6,7 +6,7 @@ The GIL is kept, some 20 us a page: a thread that gives it away next to busy thr
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
-from cpython.unicode cimport PyUnicode_DATA, PyUnicode_KIND
+from cpython.unicode cimport PyUnicode_DATA, PyUnicode_KIND, PyUnicode_READ
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
@@ -28,11 +28,6 @@ cdef uint16_t[128] folds  # of ASCII: the folded byte and, above it, 256 for a b
 for _byte in range(128):
     folds[_byte] = FOLD[_byte] | (FOLD[_byte] != SPACE) << 8
 
-ctypedef fused Unit:
-    uint8_t
-    uint16_t
-    uint32_t
-
 
 cdef inline uint64_t _hash(const uint8_t *text) noexcept:
     """Of the 16 bytes there."""
@@ -52,15 +47,17 @@ cdef inline bint _is_of_word(uint8_t byte) noexcept:
     return c"a" <= byte <= c"z" or c"0" <= byte <= c"9"
 
 
-cdef Py_ssize_t _bytes_of(const Unit *raw, Py_ssize_t size) noexcept:
+cdef Py_ssize_t _bytes_of(int kind, void *raw, Py_ssize_t size) noexcept:
     """Return the number of bytes of a text in UTF-8."""
     cdef Py_ssize_t n, found = size
+    cdef uint32_t unit
     for n in range(size):
-        found += (raw[n] > 0x7F) + (raw[n] > 0x7FF) + (raw[n] > 0xFFFF)
+        unit = PyUnicode_READ(kind, raw, n)
+        found += (unit > 0x7F) + (unit > 0x7FF) + (unit > 0xFFFF)
     return found
 
 
-cdef Py_ssize_t _fold(const Unit *raw, Py_ssize_t size, uint8_t *text, uint32_t *places, Py_ssize_t *used) noexcept:
+cdef Py_ssize_t _fold(int kind, void *raw, Py_ssize_t size, uint8_t *text, uint32_t *places, Py_ssize_t *used) noexcept:
     """Fold a text, runs of spaces to one; note its size, and where features begin. Return the number of features."""
     cdef Py_ssize_t n, end = 0, count = 0
     cdef Py_ssize_t word, before = 0
@@ -68,7 +65,7 @@ cdef Py_ssize_t _fold(const Unit *raw, Py_ssize_t size, uint8_t *text, uint32_t 
     cdef int more
     cdef const uint16_t *folded = folds  # else it is read again for each byte
     for n in range(size):
-        unit = raw[n]
+        unit = PyUnicode_READ(kind, raw, n)
         places[count] = <uint32_t> end
         if unit < 128:  # without more branches: each would be a guess
             unit = folded[unit]
@@ -130,15 +127,19 @@ cdef Py_ssize_t _blur(uint8_t *text, Py_ssize_t used, bint identifiers) noexcept
     return found
 
 
-cdef Py_ssize_t _pieces(const uint8_t *text, const uint32_t *places, Py_ssize_t count, uint64_t *hashes) noexcept:
-    """Write the hashes of a quarter of the features, chosen by what stands there; of all if there are few. Return how many."""
+cdef Py_ssize_t _pieces(const uint8_t *text, uint32_t *places, Py_ssize_t count, uint64_t *hashes) noexcept:
+    """Write the hashes of a quarter of the features, chosen by what stands there; of all if there are few. Return how many.
+
+    ``places`` are those of the chosen ones afterwards.
+    """
     cdef Py_ssize_t n, looked = 0
     cdef const uint8_t *at
     for n in range(count):
         at = text + places[n]
-        if count < SHORT or not (2 * at[1] ^ at[0] ^ at[2] >> 1) & 3:
-            hashes[looked] = _hash(at)
-            looked += 1
+        places[looked] = places[n]
+        looked += (count < SHORT) | (((2 * at[1] ^ at[0] ^ at[2] >> 1) & 3) == 0)
+    for n in range(looked):
+        hashes[n] = _hash(text + places[n])
     return looked
 
 
@@ -146,14 +147,13 @@ cdef uint64_t _sketch(const uint8_t *text, const uint32_t *places, Py_ssize_t co
     """Write a byte of the smallest hash of each drawer, 0 for an empty one; return the simhash."""
     cdef Py_ssize_t n
     cdef uint64_t[DRAWERS] low
-    cdef uint64_t mixed, rest
+    cdef uint64_t mixed, rest, known
     for n in range(DRAWERS):
         low[n] = EMPTY
     for n in range(count):
         mixed = _hash(text + places[n])
-        rest = mixed & REST
-        if rest < low[mixed >> 57]:
-            low[mixed >> 57] = rest
+        rest, known = mixed & REST, low[mixed >> 57]
+        low[mixed >> 57] = rest if rest < known else known
     for n in range(DRAWERS):
         sketch[n] = 0 if low[n] == EMPTY else <uint8_t> (low[n] % 255 + 1)
     return _simhash(low)
@@ -203,24 +203,13 @@ def measured(str text not None, bint links):
     """See `larm.index.duplicates.features.measured`."""
     cdef int kind = PyUnicode_KIND(text)
     cdef void *raw = PyUnicode_DATA(text)
-    cdef Py_ssize_t size = len(text), room = WINDOW, used = 0, count, looked
+    cdef Py_ssize_t size = len(text), room = WINDOW + _bytes_of(kind, raw, size), used = 0, count, looked
     cdef uint8_t[DRAWERS] sketch
-    if kind == 1:
-        room += _bytes_of(<uint8_t *> raw, size)
-    elif kind == 2:
-        room += _bytes_of(<uint16_t *> raw, size)
-    else:
-        room += _bytes_of(<uint32_t *> raw, size)
     cdef uint64_t *hashes = <uint64_t *> _room_for(room * (sizeof(uint64_t) + sizeof(uint32_t) + 2))
     cdef uint32_t *places = <uint32_t *> (hashes + room)
     cdef uint8_t *folded = <uint8_t *> (places + room)
     cdef uint8_t *blurred = folded + room
-    if kind == 1:
-        count = _fold(<uint8_t *> raw, size, folded, places, &used)
-    elif kind == 2:
-        count = _fold(<uint16_t *> raw, size, folded, places, &used)
-    else:
-        count = _fold(<uint32_t *> raw, size, folded, places, &used)
+    count = _fold(kind, raw, size, folded, places, &used)
     cdef uint64_t simhash = _sketch(folded, places, count, sketch)
     memcpy(blurred, folded, used)
     if 2 * _blur(blurred, used, True) > used and count >= SHORT and not links:
