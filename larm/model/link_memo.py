@@ -14,7 +14,6 @@ from larm.model.file_url import FILES
 from larm.model.url import WHITE, BadUrl, OtherScheme, Url, URLNormalizer
 
 _LONG = 1_000  # characters; what is longer (data: mostly) isn't worth its memory
-_REMOVED = {ord(character): None for character in "\t\n\r"}  # anywhere in a URL, says the standard
 _SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):", re.IGNORECASE)
 _OF_THE_WEB = ("http", "https")
 _OF_FILES = ("http", "https", "file")
@@ -161,4 +160,4 @@ class PageLinks:
 
 def _clean(href: str) -> str:
     """Without what the standard leaves out anyway."""
-    return href.strip(WHITE).translate(_REMOVED)
+    return href.strip(WHITE).replace("\t", "").replace("\n", "").replace("\r", "")  # `str.translate` takes ten times as long

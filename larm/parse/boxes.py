@@ -80,6 +80,7 @@ def weigh(tag: str, attributes: Mapping[str, str | None]) -> Box | None:
     """None for a box that says nothing."""
     hidden = "hidden" in attributes or hides(attributes.get("style"))
     ident = attributes.get("id") if tag in WITH_ID else None
+    ident = ident if ident and says(ident) else None
     return weigh_names((tag, attributes.get("class"), ident, attributes.get("role"), attributes.get("itemprop"), hidden))
 
 
@@ -90,12 +91,12 @@ def hides(style: str | None) -> bool:
 
 @lru_cache(maxsize=_KEPT)
 def weigh_names(names: tuple[str, str | None, str | None, str | None, str | None, bool]) -> Box | None:
-    """The same by (tag, class, id, role, itemprop, whether it is hidden). ``id``: None for boxes of which it says nothing."""
+    """The same by (tag, class, id, role, itemprop, whether it is hidden). ``id``: None if it does not say anything (`says`)."""
     tag, class_, ident, role, itemprop, hidden = names
     if tag == "h1":
         return Box(0.0, NAVIGATION if class_ and not _SITE_WORDS.isdisjoint(_found(class_)) else HEADLINE)
     weight, kind = _words(class_) if class_ else (0.0, 0)
-    if ident and "." not in ident:  # LDAPObject.search is an entry of a manual, and no field to search in
+    if ident:
         more, also = _words(ident)
         weight += more
         if also and _names_part(ident, class_ or ""):
@@ -116,11 +117,23 @@ def _names_part(ident: str, class_: str) -> bool:
 
 
 @lru_cache(maxsize=_KEPT)
+def says(ident: str) -> bool:
+    """Return True if an id has words that say what a box is, which most ids do not have.
+
+    ``LDAPObject.search`` is an entry of a manual, and no field to search in.
+    """
+    return "." not in ident and (not _SAYING.isdisjoint(map(str.lower, WORD.findall(ident))) or _is_apart(ident.lower()))
+
+
+def _is_apart(lowered: str) -> bool:
+    return _CONSENT.search(lowered) is not None or not _POPUPS.isdisjoint(lowered.split())
+
+
+@lru_cache(maxsize=_KEPT)
 def _words(text: str) -> tuple[float, int]:
     """The weight and the kind of a class or an id."""
-    found, lowered = _found(text), text.lower()
-    apart = _CONSENT.search(lowered) is not None or not _POPUPS.isdisjoint(lowered.split())
-    if found.isdisjoint(_SAYING) and not apart:  # as of most ids
+    found, apart = _found(text), _is_apart(text.lower())
+    if not apart and found.isdisjoint(_SAYING):
         return 0.0, 0
     stateful = _STATE.search(text) is not None
     named = _found(" ".join([name for name in text.split() if not _STATE.search(name)])) if stateful else found

@@ -23,7 +23,7 @@ from xxhash import xxh3_64_intdigest
 from larm.model.crawl_hash import NO_LETTERS
 from larm.model.links import NONE, SPELLED, Links
 from larm.model.url import ESCAPE, PLAIN_HOST, Url
-from larm.parse.boxes import FURNITURE, NAVIGATION, WITH_ID, hides, weigh_names
+from larm.parse.boxes import FURNITURE, NAVIGATION, WITH_ID, hides, says, weigh_names
 from larm.parse.collector import MAX_TEXT
 from larm.parse.elements import ELEMENTS, HEADING, PLAIN
 from larm.parse.links import BYTES

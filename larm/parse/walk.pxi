@@ -254,13 +254,15 @@ cdef class Walk:
 
     cdef int count(self, const Byte *text, Py_ssize_t size, Py_ssize_t characters) except -1:
         """Add a block to the letters, and to the characters outside links."""
-        cdef Py_ssize_t n
-        cdef Column letters = self.letters
-        if letters.used + size > letters.room:
-            letters.grow(size)
+        cdef Py_ssize_t n, used = self.letters.used
+        cdef Byte *letters
+        if used + size > self.letters.room:
+            self.letters.grow(size)
+        letters = self.letters.data
         for n in range(size):
-            letters.data[letters.used] = text[n]
-            letters.used += COUNTS[text[n]]
+            letters[used] = text[n]
+            used += COUNTS[text[n]]
+        self.letters.used = used
         self.outside += max(0, characters - self.linked)
         return 0
 
@@ -385,6 +387,8 @@ cdef object _box(Element *element, int flags, uintptr_t tag):
         elif name == _HIDDEN:
             hidden = True
         each = each.next
+    if ident is not None and not says(ident):
+        ident = None
     if ident is None and role is None and itemprop is None and not hidden:
         known = PyDict_GetItem(BOXES[tag], kind)  # four times as fast as the look-up of a subclass of dict
         return <object> known if known != NULL else BOXES[tag][kind]
