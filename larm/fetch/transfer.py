@@ -256,27 +256,28 @@ class Transfer:
 
     def _write(self, chunk: bytes) -> int | None:
         """libcurl's write callback: the bytes as they were sent, see `larm.fetch.decoding`. 0 stops the transfer."""
-        if self._size + len(chunk) <= self._free:  # of many small pieces nearly each
-            self._size += len(chunk)
+        size = len(chunk)
+        if self._size + size <= self._free:  # of many small pieces nearly each
+            self._size += size
             self._body += chunk
             return None
         if self._limit < 0:
             self._wanted = is_success(self._lines)
             self._kept = self._wanted or self._recorder is not None
             self._limit = self._page_size if self._kept else _OTHER_BODY
-        if self._kept and self._size + len(chunk) > self._granted:
+        if self._kept and self._size + size > self._granted:
             if not self._air.more(self):
                 self.paused = self.was_paused = True
                 return int(pycurl.WRITEFUNC_PAUSE)  # the same bytes come again
             self._granted += STEP
         room = self._limit - self._size
-        if len(chunk) > room and self._may_be_longer(self._body or chunk):
+        if size > room and self._may_be_longer(self._body or chunk):
             self._limit = self._settings.document_size
             room = self._limit - self._size
-        self._size += len(chunk)
+        self._size += size
         if self._kept:
-            self._keep(chunk if len(chunk) <= room else chunk[:room])
-        if len(chunk) <= room:
+            self._keep(chunk if size <= room else chunk[:room])
+        if size <= room:
             return None
         self._stopped = True
         return 0
