@@ -1,6 +1,6 @@
 """Landed: a fetch that has ended, and all that follows from it: made by the `Lander`, carried out by `larm.engine.unloading`.
 
-Plain values; on the threads that fetch or read.
+Each belongs to the thread that fetches or reads.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from larm.model.message import ORDINARY, URLMessage
 from larm.model.outcome import Outcome
 
 
-class Landed(msgspec.Struct, frozen=True):
+class Landed(msgspec.Struct):
     """A fetch that has ended, and all that follows from it."""
 
     lease: Lease

@@ -210,7 +210,7 @@ class Lander:
             found = found if whole else (*found, cuts.TEXT)
         return {name: 0 if name == cuts.PROCESSOR else self._limits.get(name, 0) for name in found} if found else _NONE
 
-    def follow(self, landed: list[Landed]) -> Mapping[str, Sequence[str]]:
+    def follow(self, landed: Sequence[Landed]) -> Mapping[str, Sequence[str]]:
         """Give pages the messages of their links. Return the access forms of links that a filter would drop, by its name.
 
         Nine of ten links lead to pages that were visited. To make messages of them, only to have the handler drop them, takes
@@ -243,19 +243,14 @@ class Lander:
             begin, end = end, end + len(follow) - follow.count(0)
             if self._order is not None or 0 in over[begin:end]:
                 places = compress(compress(range(len(follow)), follow), map(operator.not_, over[begin:end]))
-                landed[n] = self._with_messages(landed[n], page, places)
+                landed[n].messages = self._messages(landed[n].lease.message, page, places)
         return known
 
-    def _with_messages(self, landed: Landed, page: Document, places: Iterable[int]) -> Landed:
-        """Give a page the messages of its links in these places."""
-        message = landed.lease.message
-        found: Sequence[URLMessage] = [
-            URLMessage(link.url, message.url.access, _kind(link, message, page), message.depth + 1)
-            for link in page.links.at(places)
-        ]
-        if self._order is not None:
-            found = self._order.found(message, found)
-        return msgspec.structs.replace(landed, messages=found)
+    def _messages(self, message: URLMessage, page: Document, places: Iterable[int]) -> Sequence[URLMessage]:
+        """Return the messages of links in these places."""
+        access, depth = message.url.access, message.depth + 1
+        found = [URLMessage(link.url, access, _kind(link, message, page), depth) for link in page.links.at(places)]
+        return found if self._order is None else self._order.found(message, found)
 
     def _is_deepest(self, page: Lease) -> bool:
         return self.max_depth is not None and page.message.depth >= self.max_depth

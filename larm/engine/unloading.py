@@ -175,14 +175,12 @@ class Unloader:
         judged = self._judge.judge(visits)
         novelties = []
         for n, visit, (fingerprint, novelty) in zip(pages, visits, judged, strict=True):
-            messages = landed[n].messages
             if novelty.stale:
-                messages = [msgspec.structs.replace(message, stale=True) for message in messages]
+                landed[n].messages = [msgspec.structs.replace(message, stale=True) for message in landed[n].messages]
             document = visit.document
             if document is not None and document.measured is not None:
                 document = msgspec.structs.replace(document, measured=None)  # no storage needs it
-            known = msgspec.structs.replace(visit, fingerprint=fingerprint, document=document)
-            landed[n] = msgspec.structs.replace(landed[n], visit=known, messages=messages)
+            landed[n].visit = msgspec.structs.replace(visit, fingerprint=fingerprint, document=document)
             novelties.append(self._with_links(landed[n], novelty, sessions.get(n, ())))
         return novelties
 
