@@ -92,8 +92,9 @@ class _Line:
         pages: list[Page] = []
         while self.queue and cost > 0:
             pages.append(self.queue.popleft())
-            cost -= _cost(pages[-1])
-            self.size -= _cost(pages[-1])
+            its = _cost(pages[-1])
+            cost -= its
+            self.size -= its
         self.changed.notify_all()
         return pages
 

@@ -39,10 +39,8 @@ class Guard(Protocol):
 
 
 def pass_over_locked(guard: Guard, book: HostBook, host: Host) -> list[URLMessage]:
-    """Take from the queue of a host what is held back, until something is let through, or enough was passed over."""
+    """Take from the queue of a host what its guard holds back, until the guard lets one through or enough was passed over."""
     refused: list[URLMessage] = []
-    if not guard.looks_locked(host):
-        return refused
     while len(host.queue) and len(refused) < PASSED_OVER:
         message = take_locked(book, host)
         if not guard.hold_locked(host, message):
@@ -58,7 +56,8 @@ def take_locked(book: HostBook, host: Host) -> URLMessage:
     """The first of the queue of a host."""
     held = host.queue.in_memory
     message = host.queue.take(1)[0]
-    book.put_locked(max(host.queue.in_memory - held, 0))  # a block was read
+    if (more := host.queue.in_memory - held) > 0:  # a block was read
+        book.put_locked(more)
     return message
 
 

@@ -130,7 +130,10 @@ class HostQueues:
                     continue
                 if host.dormant:
                     self._revive_locked(host)
-                refused += self._pass_over_locked(host)
+                if self._guard is not None and self._guard.looks_locked(host):
+                    passed = pass_over_locked(self._guard, self._book, host)
+                    self._totals.queued -= len(passed)
+                    refused += passed
                 if host.ready_at() <= now and len(refused) < PASSED_OVER:
                     leases.append(self._lease_locked(host, now))
                 self._addresses.after(key)
@@ -298,11 +301,6 @@ class HostQueues:
             self._turns.announce()
 
     # -- under the lock
-
-    def _pass_over_locked(self, host: Host) -> list[URLMessage]:
-        refused = pass_over_locked(self._guard, self._book, host) if self._guard is not None else []
-        self._totals.queued -= len(refused)
-        return refused
 
     def _lease_locked(self, host: Host, now: float) -> Lease:
         robots = bool(host.robots_tasks)
