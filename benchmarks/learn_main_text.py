@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import larm.parse.boxes as naming
 import larm.parse.html as parser
 from benchmarks.sites import TESTDATA
-from larm.parse import box_words, collector, elements, html5lib_tree, main_text, parts
+from larm.parse import box_words, collector, html5lib_tree, main_text, parts
 from larm.parse.boxes import NAVIGATION, Box
 from larm.parse.page import Reading
 from larm.parse.readable import names
@@ -110,7 +110,7 @@ def _features(page: Example, at: int) -> dict[str, float]:
         {" ": "paragraph", "\t": "item", "\r": "heading"}.get(mark, "block"): 1.0,
         "links": share,
         "links*length": share * length,
-        "commas": min(5, main_text.commas_of(text)) / 5,
+        "commas": min(5, main_text.commas_of([text])[0]) / 5,
         "ends": float(text[-1] in main_text.ENDS),
         "place": sum(len(block.text) for block in blocks[:at]) / total,
     }
@@ -122,7 +122,7 @@ def _features(page: Example, at: int) -> dict[str, float]:
                 for name, value in (
                     ("length", main_text.LENGTHS[min(size, len(main_text.LENGTHS) - 1)]),
                     ("links", min(1.0, linked / size)),
-                    ("commas", min(5, main_text.commas_of(text)) / 5),
+                    ("commas", min(5, main_text.commas_of([text])[0]) / 5),
                 ):
                     row[f"{name} {distance}"] = row.get(f"{name} {distance}", 0.0) + value
     return row | dict(names)
@@ -162,27 +162,16 @@ def _blocks(body: bytes) -> list[Block]:
         taken.append(found)
         return parts.Parts()
 
-    known, weigh, split = dict(elements.ELEMENTS), collector.weigh, parser.split
-    elements.ELEMENTS |= {name: each._replace(boxes=_Named(name)) for name, each in known.items() if each.boxes is not None}
+    weigh, split = collector.weigh, parser.split
     collector.weigh, parser.split = _names, keep
     collector.Collector.NO_WEIGHT = Counter()
     try:
         parser.read(answer(body, content_type="text/html"), "text/html", html5lib_tree.read_tree)
     finally:
-        elements.ELEMENTS |= known
         collector.weigh, parser.split = weigh, split
         collector.Collector.NO_WEIGHT = 0.0
     found = taken[0].blocks
     return list(map(Block, found.texts, found.marks, found.weights, found.kinds, found.linked))
-
-
-class _Named(dict[str | None, Box]):
-    def __init__(self, tag: str) -> None:
-        super().__init__()
-        self.tag = tag
-
-    def __missing__(self, class_: str | None) -> Box:
-        return _names(self.tag, {"class": class_})
 
 
 def _names(tag: str, attributes: Mapping[str, str | None]) -> Box:

@@ -79,9 +79,9 @@ class BoxesOf(dict[str | None, Box | None]):
 def weigh(tag: str, attributes: Mapping[str, str | None]) -> Box | None:
     """None for a box that says nothing."""
     hidden = "hidden" in attributes or hides(attributes.get("style"))
-    ident = attributes.get("id") if tag in WITH_ID else None
-    ident = ident if ident and says(ident) else None
-    return weigh_names((tag, attributes.get("class"), ident, attributes.get("role"), attributes.get("itemprop"), hidden))
+    ident = (tag in WITH_ID and attributes.get("id")) or ""
+    said = ident if says(ident) else None
+    return weigh_names((tag, attributes.get("class"), said, attributes.get("role"), attributes.get("itemprop"), hidden))
 
 
 def hides(style: str | None) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 from larm.model.crawl_hash import letters
-from larm.parse.boxes import FURNITURE, NAVIGATION, Box, BoxesOf, weigh
+from larm.parse.boxes import FURNITURE, NAVIGATION, weigh
 from larm.parse.elements import ELEMENTS, HEADING, NOTHING, PLAIN, Meaning
 from larm.parse.page import ASKED, LINKED_DATA, SHADOW, Attributes, Blocks, Element, Reading
 from larm.parse.readable import is_blank
@@ -156,7 +156,7 @@ class Collector(Generic[Node]):
         self._around.append((self._weight, self._kinds))
         attributes = self.attributes_of(node)
         self._place = attributes.get("id") or self._place
-        if meaning.boxes is not None and (box := _box(meaning.boxes, attributes)) is not None:
+        if meaning.boxes is not None and (box := weigh(meaning.boxes.tag, attributes)) is not None:
             self._weight = self._weight + box.weight  # a new sum: whoever learns the weights has lists of names in their place
             self._kinds |= box.kind
             if box.kind & FURNITURE and not box.kind & NAVIGATION:
@@ -197,14 +197,6 @@ class Collector(Generic[Node]):
             self._elements[place] = ("a", self._elements[place][1], _beginning(self._said, begin))
         if not self._links:
             self._said.clear()
-
-
-def _box(known: BoxesOf, attributes: Attributes) -> Box | None:
-    if not attributes:
-        return known[None]
-    if len(attributes) == 1 and "class" in attributes:
-        return known[attributes["class"]]
-    return weigh(known.tag, attributes)
 
 
 def _asked(attributes: Attributes) -> Attributes:

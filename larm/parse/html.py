@@ -145,7 +145,7 @@ class _Others:
         self._body = body
         self._read_tree = read_tree
         self._effort = effort
-        self._notices: list[bytes] = []  # short contents of ``<noscript>`` that were not read so far
+        self._unread: list[bytes] = []  # short contents of ``<noscript>``
         self.warnings: list[str] = []
         self.blocks = Blocks()
         """What is said to browsers without scripts: the text of a page that says more there than elsewhere."""
@@ -164,24 +164,20 @@ class _Others:
                 return _NOTHING
         if name not in _SHOWN and "<" not in html:
             return _NOTHING
-        if name != "noscript":
-            found = self._reading(written)
-            if name == "noframes":
-                self.unframed.extend(found.blocks)
-        else:
-            self._notices.append(written)
-            if "=" not in html and not self.blocks and sum(map(len, self._notices)) <= _NOTICE:
+        unread = [written]
+        if name == "noscript":
+            unread = self._unread = [*self._unread, written]
+            if "=" not in html and not self.blocks and sum(map(len, unread)) <= _NOTICE:
                 return _NOTHING  # without attributes it leads nowhere, and it is too short to be the text of the page
-            for each in self._notices:
-                found = self._reading(each)
+            self._unread = []
+        for each in unread:
+            found, warnings = _read(with_shadows(each), self._read_tree, None, self._effort)
+            self.warnings += warnings
+            if name == "noscript":
                 self.blocks.extend(found.blocks)
-            self._notices.clear()
+            elif name == "noframes":
+                self.unframed.extend(found.blocks)
         return found if name in _SHOWN else found._replace(elements=[(tag, values, "") for tag, values, _ in found.elements])
-
-    def _reading(self, written: bytes) -> Reading:
-        found, warnings = _read(with_shadows(written), self._read_tree, None, self._effort)
-        self.warnings += warnings
-        return found
 
 
 def _without_noscript(body: bytes, size: int) -> bytes:

@@ -5,6 +5,8 @@ is links, the same of its neighbours, its place in the page. Above zero it is ma
 from pages whose main text is known (``benchmarks/learn_main_text.py``); its numbers are in `larm.parse.box_words`.
 """
 
+from collections.abc import Sequence
+from itertools import accumulate
 from math import log1p
 from typing import Final
 
@@ -18,7 +20,6 @@ _MOST_COMMAS: Final = 5
 _WORDS: Final = 20
 """Characters; what is shorter is no sentence of several words."""
 _OTHER_COMMAS: Final = ("、", "。", "，", "। ", "؛", "، ")
-_COMMAS_OF_ALL: Final = (", ", ". ", *_OTHER_COMMAS)
 
 LENGTHS = [log1p(size) / 5 for size in range(_LONGEST)]
 _OWN = [
@@ -34,41 +35,41 @@ _KINDS = {" ": BLOCKS["paragraph"], "\t": BLOCKS["item"], "\r": BLOCKS["heading"
 def scores(page: Blocks) -> list[float]:
     """Return the score of each block; above zero it is main text."""
     links, links_length, links_near, links_far = (BLOCKS[name] for name in ("links", "links*length", "links near", "links far"))
-    commas_own, commas_near, commas_far, ends_own = (BLOCKS[name] for name in ("commas", "commas near", "commas far", "ends"))
-    block, kinds, last = BLOCKS["block"], _KINDS, _LONGEST - 1
-    own: list[float] = []
-    near, far = [0.0], [0.0, 0.0]
-    before, total = [], 0
-    for text, mark, weight, linked, size in zip(page.texts, page.marks, page.weights, page.linked, page.sizes, strict=True):
-        at = size if size < last else last  # noqa: FURB136  a call takes ten times as long
-        share = linked / size if linked < size else 1.0
-        mine = weight + kinds.get(mark, block) + _OWN[at]
-        close, distant = _NEAR[at], _FAR[at]
-        if share:
-            mine += share * (links + links_length * LENGTHS[at])
-            close += share * links_near
-            distant += share * links_far
-        if (size > _WORDS or not text.isascii()) and (commas := commas_of(text)):
+    commas_own, commas_near, commas_far, ends = (BLOCKS[name] for name in ("commas", "commas near", "commas far", "ends"))
+    block, kinds, last, sizes = BLOCKS["block"], _KINDS, _LONGEST - 1, page.sizes
+    short = [min(last, size) for size in sizes]
+    own = [
+        weight + kinds.get(mark, block) + _OWN[size] for weight, mark, size in zip(page.weights, page.marks, short, strict=True)
+    ]
+    near = [0.0, *map(_NEAR.__getitem__, short), 0.0]
+    far = [0.0, 0.0, *map(_FAR.__getitem__, short), 0.0, 0.0]
+    for at, linked in enumerate(page.linked):
+        if linked:
+            share = linked / sizes[at] if linked < sizes[at] else 1.0
+            own[at] += share * (links + links_length * LENGTHS[short[at]])
+            near[at + 1] += share * links_near
+            far[at + 2] += share * links_far
+    for at, commas in enumerate(commas_of(page.texts)):
+        if commas:
             comma = _COMMAS[commas] if commas < _MOST_COMMAS else 1.0
-            mine += comma * commas_own
-            close += comma * commas_near
-            distant += comma * commas_far
-        own.append(mine + ends_own if text[-1] in ENDS else mine)
-        near.append(close)
-        far.append(distant)
-        before.append(total)
-        total += size
-    near.append(0.0)
-    far += (0.0, 0.0)
-    place = BLOCKS["place"] / max(1, total)
+            own[at] += comma * commas_own
+            near[at + 1] += comma * commas_near
+            far[at + 2] += comma * commas_far
+    for at, text in enumerate(page.texts):
+        if text[-1] in ENDS:
+            own[at] += ends
+    before = list(accumulate(sizes, initial=0))
+    place = BLOCKS["place"] / max(1, before[-1])
     return [
         mine + close + closer + distant + far_off + place * position
         for mine, close, closer, distant, far_off, position in zip(own, near, near[2:], far, far[4:], before, strict=False)
     ]
 
 
-def commas_of(text: str) -> int:
-    """And other signs of sentences, in some alphabets."""
-    if text.isascii():
-        return (text.count(", ") + text.count(". ")) if len(text) > _WORDS else 0
-    return sum(map(text.count, _COMMAS_OF_ALL if len(text) > _WORDS else _OTHER_COMMAS))
+def commas_of(texts: Sequence[str]) -> list[int]:
+    """Return the number of commas and other signs of sentences in each text, in some alphabets."""
+    found = [text.count(", ") + text.count(". ") if len(text) > _WORDS else 0 for text in texts]
+    whole = "\n".join(texts)
+    if others := [sign for sign in _OTHER_COMMAS if sign[0] in whole]:  # one character is found ten times as fast as two
+        found = [commas + sum(map(text.count, others)) for commas, text in zip(found, texts, strict=True)]
+    return found

@@ -56,12 +56,8 @@ class Blocks(msgspec.Struct):
 
     def add(self, text: str, mark: str, weight: float, kinds: int, linked: int) -> None:
         """Append a block."""
-        self.texts.append(text)
-        self.sizes.append(len(text))
-        self.marks.append(mark)
-        self.weights.append(weight)
-        self.kinds.append(kinds)
-        self.linked.append(linked)
+        for name, value in zip(self.__struct_fields__, (text, len(text), mark, weight, kinds, linked), strict=True):
+            getattr(self, name).append(value)
 
     def extend(self, others: "Blocks") -> None:
         """Append the blocks of another reading."""

@@ -56,10 +56,7 @@ def text_in_scripts(body: bytes, page: Reading) -> bytes:
             found[value] = value if _MARKUP.search(value) else f"<p>{html.escape(value)}</p>"
             size += len(value)
     said = "\n".join(found)
-    blocks = page.blocks
-    shown = [
-        text for text, size, linked in zip(blocks.texts, blocks.sizes, blocks.linked, strict=True) if size - linked >= _SAME
-    ]
+    shown = [text for text, linked in zip(page.blocks.texts, page.blocks.linked, strict=True) if len(text) - linked >= _SAME]
     if size < max(_LEAST, page.outside) or 2 * sum([len(text) for text in shown if text in said]) > sum(map(len, shown)):
         return b""
     written = [f'<a href="{html.escape(address)}"></a>' for address in links]

@@ -47,16 +47,6 @@ cdef inline bint _is_of_word(uint8_t byte) noexcept:
     return c"a" <= byte <= c"z" or c"0" <= byte <= c"9"
 
 
-cdef Py_ssize_t _bytes_of(int kind, void *raw, Py_ssize_t size) noexcept:
-    """Return the number of bytes of a text in UTF-8."""
-    cdef Py_ssize_t n, found = size
-    cdef uint32_t unit
-    for n in range(size):
-        unit = PyUnicode_READ(kind, raw, n)
-        found += (unit > 0x7F) + (unit > 0x7FF) + (unit > 0xFFFF)
-    return found
-
-
 cdef Py_ssize_t _fold(int kind, void *raw, Py_ssize_t size, uint8_t *text, uint32_t *places, Py_ssize_t *used) noexcept:
     """Fold a text, runs of spaces to one; note its size, and where features begin. Return the number of features."""
     cdef Py_ssize_t n, end = 0, count = 0
@@ -203,12 +193,13 @@ def measured(str text not None, bint links):
     """See `larm.index.duplicates.features.measured`."""
     cdef int kind = PyUnicode_KIND(text)
     cdef void *raw = PyUnicode_DATA(text)
-    cdef Py_ssize_t size = len(text), room = WINDOW + _bytes_of(kind, raw, size), used = 0, count, looked
+    cdef Py_ssize_t size = len(text), room = size + WINDOW, used = 0, count, looked
+    cdef Py_ssize_t most = size * (kind + (not text.isascii())) + WINDOW  # bytes in UTF-8
     cdef uint8_t[DRAWERS] sketch
-    cdef uint64_t *hashes = <uint64_t *> _room_for(room * (sizeof(uint64_t) + sizeof(uint32_t) + 2))
+    cdef uint64_t *hashes = <uint64_t *> _room_for(room * (sizeof(uint64_t) + sizeof(uint32_t)) + 2 * most)
     cdef uint32_t *places = <uint32_t *> (hashes + room)
     cdef uint8_t *folded = <uint8_t *> (places + room)
-    cdef uint8_t *blurred = folded + room
+    cdef uint8_t *blurred = folded + most
     count = _fold(kind, raw, size, folded, places, &used)
     cdef uint64_t simhash = _sketch(folded, places, count, sketch)
     memcpy(blurred, folded, used)

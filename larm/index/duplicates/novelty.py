@@ -73,7 +73,7 @@ def page_text(url: Url, document: Document) -> PageText:
         _numbers(echoed),
         _numbers(["\n" + "\n".join(named)]) if named else b"",
         _numbers([f"\n{url.host}\n{document.title}\n{features}\n{sketch.decode('latin-1')}"]) if features else b"",
-        _spoken(url, document),
+        _spoken(url, document) if "?" in address or ";" in address else frozenset(),
         document.outside,
     )
 
@@ -135,8 +135,6 @@ def _in_lines(text: str, anchors: str) -> str:
 
 def _spoken(url: Url, document: Document) -> frozenset[str]:
     """Only short values: what is longer and stands in a text may be a session in one of its links."""
-    if "?" not in url.access and ";" not in url.access:
-        return frozenset()
     short = {name: value for name, value in parts_of(url.access).parameters.items() if 0 < len(value) <= _SPOKEN}
     if not short:
         return frozenset()
