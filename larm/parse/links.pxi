@@ -370,7 +370,8 @@ cdef class Finder:
             tag, attributes = NAMES[entry.tag], elements.attributes(place)
         left, self.page.left = self.page.left, {}
         if tag == "a":
-            href, kind, goes = attributes.get("href") or attributes.get("xlink:href"), 0, self.page.follows(attributes)
+            href = attributes.get("href") or attributes.get("xlink:href") or ("#" if "href" in attributes else "")
+            said, kind, goes = anchor(said), 0, self.page.follows(attributes)
         else:
             href, said, kind, goes = self.page.other(tag, attributes)
         says, self.page.left = bool(self.page.left), {**left, **self.page.left}
