@@ -12,8 +12,7 @@ T = TypeVar("T")
 LENGTH: Final = 4
 """Bytes of the length in front of each frame, big-endian."""
 KEPT: Final = 2_000_000
-"""Bytes of memory that are kept for the next frame: about two that fill the pipe between two processes. The system gives them
-as they fill."""
+"""Bytes of memory that each end of a pipe between two processes keeps for the next frames: about two that fill the pipe."""
 _FREE = 250_000  # bytes that there is room for, at least, where more room is made: most frames
 
 
