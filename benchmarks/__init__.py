@@ -9,6 +9,6 @@ from importlib.util import find_spec
 for _name in ("larm.parse.compiled", "larm.index.compiled", "larm.index.duplicates.compiled"):
     if find_spec(_name) is None:
         print(
-            f"benchmarks: there is no {_name}, so pages take some three times as long; 'pip install -e .' makes it",
+            f"benchmarks: there is no {_name}, so pages take some twenty times as long; 'pip install -e .' makes it",
             file=sys.stderr,
         )
