@@ -42,7 +42,7 @@ _LEAST = 0.2
 
 
 def _of(asked: int, wanted: int) -> bytes:
-    """Return a table for `bytes.translate`: 1 for the kinds of blocks that have these of the kinds asked for, else 0."""
+    """Return a table for `bytes.translate`: 1 where ``kinds & asked == wanted``, else 0."""
     return bytes([kinds & asked == wanted for kinds in range(256)])
 
 
@@ -51,7 +51,7 @@ _NAMED_MENUS = _of(NAVIGATION | BESIDE, NAVIGATION)
 _FREE_APART, _FREE_FURNITURE = _of(NAVIGATION | APART, APART), _of(NAVIGATION | FURNITURE, FURNITURE)
 _HEADLINES = _of(HEADLINE | BESIDE, HEADLINE)
 _SIDES = bytes([kinds | (NAVIGATION | BESIDE) * (kinds & (APART | HEADLINE) == APART) for kinds in range(256)])
-_OTHERS = _of(1, 0)  # of flags
+_OTHERS = _of(1, 0)  # inverts flags
 
 
 class Parts(NamedTuple):

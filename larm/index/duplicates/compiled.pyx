@@ -81,14 +81,6 @@ cdef Py_ssize_t _fold(int kind, void *raw, Py_ssize_t size, uint8_t *text, uint3
     return count
 
 
-cdef inline bint _has_digits(const uint8_t *text) noexcept:
-    """Return True if there are digits in the 8 bytes there: below 10 once they differ from zeros."""
-    cdef uint64_t eight
-    memcpy(&eight, text, 8)
-    eight ^= LOWEST * c"0"
-    return (eight - LOWEST * 10 & ~eight & LOWEST * 128) != 0
-
-
 cdef Py_ssize_t _blur(uint8_t *text, Py_ssize_t used, bint identifiers) noexcept:
     """Make short numbers of one length the same, with ``identifiers`` all words of ASCII with digits.
 
@@ -99,8 +91,6 @@ cdef Py_ssize_t _blur(uint8_t *text, Py_ssize_t used, bint identifiers) noexcept
     while end < used:  # the last byte is none of a word
         if not c"0" <= text[end] <= c"9":  # nearly all
             end += 1
-            while end + 8 < used and not _has_digits(text + end):
-                end += 8
             continue
         begin = end
         while begin and _is_of_word(text[begin - 1]):
@@ -117,19 +107,15 @@ cdef Py_ssize_t _blur(uint8_t *text, Py_ssize_t used, bint identifiers) noexcept
     return found
 
 
-cdef Py_ssize_t _pieces(const uint8_t *text, uint32_t *places, Py_ssize_t count, uint64_t *hashes) noexcept:
-    """Write the hashes of a quarter of the features, chosen by what stands there; of all if there are few. Return how many.
-
-    ``places`` are those of the chosen ones afterwards.
-    """
+cdef Py_ssize_t _pieces(const uint8_t *text, const uint32_t *places, Py_ssize_t count, uint64_t *hashes) noexcept:
+    """Write the hashes of a quarter of the features, chosen by what stands there; of all if there are few. Return how many."""
     cdef Py_ssize_t n, looked = 0
     cdef const uint8_t *at
     for n in range(count):
         at = text + places[n]
-        places[looked] = places[n]
-        looked += (count < SHORT) | (((2 * at[1] ^ at[0] ^ at[2] >> 1) & 3) == 0)
-    for n in range(looked):
-        hashes[n] = _hash(text + places[n])
+        if count < SHORT or not (2 * at[1] ^ at[0] ^ at[2] >> 1) & 3:
+            hashes[looked] = _hash(at)
+            looked += 1
     return looked
 
 
@@ -137,13 +123,14 @@ cdef uint64_t _sketch(const uint8_t *text, const uint32_t *places, Py_ssize_t co
     """Write a byte of the smallest hash of each drawer, 0 for an empty one; return the simhash."""
     cdef Py_ssize_t n
     cdef uint64_t[DRAWERS] low
-    cdef uint64_t mixed, rest, known
+    cdef uint64_t mixed, rest
     for n in range(DRAWERS):
         low[n] = EMPTY
     for n in range(count):
         mixed = _hash(text + places[n])
-        rest, known = mixed & REST, low[mixed >> 57]
-        low[mixed >> 57] = rest if rest < known else known
+        rest = mixed & REST
+        if rest < low[mixed >> 57]:
+            low[mixed >> 57] = rest
     for n in range(DRAWERS):
         sketch[n] = 0 if low[n] == EMPTY else <uint8_t> (low[n] % 255 + 1)
     return _simhash(low)

@@ -12,7 +12,7 @@ T = TypeVar("T")
 LENGTH: Final = 4
 """Bytes of the length in front of each frame, big-endian."""
 KEPT: Final = 2_000_000
-"""Bytes of memory that each end of a pipe between two processes keeps for the next frames: about two that fill the pipe."""
+"""Size in bytes of the buffer that each end of a pipe between two processes keeps; most frames fit in several times."""
 _FREE = 250_000  # bytes that there is room for, at least, where more room is made: most frames
 
 
