@@ -115,8 +115,11 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
             control.ask(Checkpoint())
             before: dict[str, bytes] | None = None
             for _ in control.stream(Watch()):  # the tick that has saved writes its figures
-                if before == (before := files(found.directory)):
-                    break
+                try:
+                    if before == (before := files(found.directory)):
+                        break
+                except FileNotFoundError:  # a new file took the place of an older one between the list and the reading
+                    before = None
         yield found
 
 
