@@ -263,7 +263,7 @@ def remote_searchers(remotes: Sequence[str], token_file: Path | None) -> list[Se
 
 def remote_opener(token_file: Path | None) -> Callable[[str], Searcher]:
     """Of an address, its searcher; it raises UsageError for what is no address. Raises UsageError."""
-    from larm.peers.http_client import HttpClient
+    from larm.fetch.http_client import HttpClient
     from larm.peers.remote import RemoteSearcher
 
     with refusing(f"--remote-token {token_file}", OSError):

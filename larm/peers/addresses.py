@@ -10,9 +10,9 @@ from functools import lru_cache
 from ipaddress import IPv4Network
 from urllib.parse import urlsplit
 
+from larm.fetch.http_client import is_address
 from larm.fetch.ip_address import address_of, is_public
 from larm.peers.channel import Contact
-from larm.peers.http_client import is_address
 
 PUBLIC = "public"
 _SHARED = IPv4Network("100.64.0.0/10")

@@ -10,9 +10,9 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
+from larm.fetch.http_client import HttpAnswer, HttpClient, NoAnswer
 from larm.kit.decoding import decoded
 from larm.peers.group_secret import HEADER, GroupSecret
-from larm.peers.http_client import HttpAnswer, HttpClient, NoAnswer
 from larm.peers.identity import Identity
 from larm.peers.signing import BadSignatureError, signed_request, verify_answer
 from larm.seams import Clock

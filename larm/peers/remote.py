@@ -10,9 +10,9 @@ from typing import TypeVar
 import msgspec
 
 from larm.errors import UsageError
+from larm.fetch.http_client import HttpClient, NoAnswer, is_address
 from larm.kit.decoding import decoded
 from larm.model.findings import MOST_HITS, Asked, Findings, WordStatistics
-from larm.peers.http_client import HttpClient, NoAnswer, is_address
 from larm.peers.strangers import findings_of
 
 STATISTICS = "/api/v1/statistics"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from larm.peers.http_client import HttpClient
+from larm.fetch.http_client import HttpClient
 from tests.index.search.test_several import two
 
 __all__ = ["http", "two"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from larm.fetch.http_client import HttpClient
 from larm.peers.addresses import contact_may_be_asked, host_of, kind_of, kinds_of, may_be_asked
 from larm.peers.channel import Contact
-from larm.peers.http_client import HttpClient
 from larm.peers.yousearch.registrars import Registrars
 
 FAR = ("private",)

@@ -11,11 +11,11 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
+from larm.fetch.http_client import HttpClient, NoAnswer, is_address
 from larm.kit.clock import SystemClock
 from larm.kit.threads.workers import Workers
 from larm.peers.channel import Breaker, Channel, Contact
 from larm.peers.door import Call, Door, Question
-from larm.peers.http_client import HttpClient, NoAnswer, is_address
 from larm.peers.identity import Identity
 from larm.peers.yousearch.protocol import Card
 from larm.testing.clock import FakeClock

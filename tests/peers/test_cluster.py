@@ -16,9 +16,9 @@ from larm.cluster.identity import Identity, write_identity
 from larm.cluster.roster import Roster, write_roster
 from larm.config import SearchSettings
 from larm.crawldir.state import QUEUES
+from larm.fetch.http_client import HttpClient
 from larm.model.findings import Asked
 from larm.peers.cluster import ClusterSearchers
-from larm.peers.http_client import HttpClient
 from larm.peers.remote import RemoteSearcher
 from tests.peers.test_remote import ranked
 from tests.web.conftest import Served, serving

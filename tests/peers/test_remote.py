@@ -13,11 +13,11 @@ from larm.building.searching import several
 from larm.cli import run
 from larm.config import SearchSettings
 from larm.errors import UsageError
+from larm.fetch.http_client import HttpClient
 from larm.index.search.several import SeveralSearchers
 from larm.model.facets import Facet, FacetValue, Narrowed
 from larm.model.findings import Asked, Findings
 from larm.model.hit import Hit
-from larm.peers.http_client import HttpClient
 from larm.peers.remote import RemoteSearcher
 from larm.peers.strangers import findings_of
 from tests.peers.test_channel import drained, saying

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from larm.errors import StorageError
+from larm.fetch.http_client import HttpClient
 from larm.model.file_url import file_url
-from larm.peers.http_client import HttpClient
 from larm.peers.remote import RemoteSearcher
 from larm.web import guard as guard_module
 from larm.web import server as server_module

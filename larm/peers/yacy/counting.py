@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from statistics import median
 
+from larm.fetch.http_client import NoAnswer
 from larm.index.fields import SIGNS
-from larm.peers.http_client import NoAnswer
 from larm.peers.yacy.averages import COMMON, FIELDS, Averages, bounded, typical
 from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.hashes import word_hash

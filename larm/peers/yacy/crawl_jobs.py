@@ -18,11 +18,11 @@ from larm.config import CONFIG_FILE, Config, load
 from larm.crawldir.state import last_header
 from larm.engine.allowance import SPENT
 from larm.errors import LarmError, StorageError, UsageError
+from larm.fetch.http_client import NoAnswer
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failures
 from larm.model.url import BadUrl, URLNormalizer
 from larm.ops.afterwards import explain_url
-from larm.peers.http_client import NoAnswer
 from larm.peers.yacy.job_table import MOST, OWN, CrawlJob, JobTable
 from larm.peers.yacy.library import runs, shareable_name
 from larm.peers.yacy.node import Node

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from threading import RLock
 
-from larm.peers.http_client import NoAnswer
+from larm.fetch.http_client import NoAnswer
 from larm.peers.yacy.membership import Membership
 from larm.peers.yacy.shelf import Shelf
 from larm.peers.yacy.trust import DenyList, Trust

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
+from larm.fetch.http_client import NoAnswer
 from larm.kit.deadline import Deadline
 from larm.kit.threads.workers import Workers
-from larm.peers.http_client import NoAnswer
 from larm.peers.identity import Verify
 from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.hashes import position_of

@@ -14,9 +14,9 @@ from typing import TypeVar
 import msgspec
 
 from larm import __version__
+from larm.fetch.http_client import NoAnswer
 from larm.peers.addresses import may_be_asked
 from larm.peers.channel import Asker, Contact
-from larm.peers.http_client import NoAnswer
 from larm.peers.identity import Signer, Verify
 from larm.peers.yacy.averages import Averages
 from larm.peers.yacy.denying import Denying

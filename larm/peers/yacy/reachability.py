@@ -8,10 +8,10 @@ A peer is tried at the address that its request came from and nowhere else: nobo
 import threading
 from collections import Counter
 
+from larm.fetch.http_client import NoAnswer
 from larm.peers.addresses import kind_of
 from larm.peers.call_backs import CallBacks
 from larm.peers.channel import Asker, Contact
-from larm.peers.http_client import NoAnswer
 from larm.peers.yacy.questions import COUNT, Count, Counted
 from larm.peers.yacy.seed import Seed
 from larm.seams import Clock

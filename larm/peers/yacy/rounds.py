@@ -9,9 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from itertools import chain
 
+from larm.fetch.http_client import NoAnswer
 from larm.kit.deadline import Deadline
 from larm.kit.threads.workers import Workers
-from larm.peers.http_client import NoAnswer
 from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.joining import Joining
 from larm.peers.yacy.node import Node

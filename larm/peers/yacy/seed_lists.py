@@ -6,9 +6,9 @@ Principal: our own as a file, for a web server to show to who wants to join (YAC
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from larm.fetch.http_client import HttpClient, NoAnswer, is_address
 from larm.kit.disk.atomic import write_atomically
 from larm.peers.channel import ROOT
-from larm.peers.http_client import HttpClient, NoAnswer, is_address
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.questions import SEEDS
 from larm.peers.yacy.seed import BadSeedError, Seed, read_seed

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from larm.config import Config, NetworkSettings, SearchSettings
 from larm.errors import StorageError
+from larm.fetch.http_client import HttpClient
 from larm.kit.clock import SystemClock
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.threads.ticker import Ticker
@@ -20,7 +21,6 @@ from larm.kit.threads.workers import Workers
 from larm.peers.addresses import host_of, kinds_of
 from larm.peers.channel import Channel
 from larm.peers.door import Door
-from larm.peers.http_client import HttpClient
 from larm.peers.identity import Identity, is_signed
 from larm.peers.yacy.asking import NetworkSearcher
 from larm.peers.yacy.crawl_jobs import CrawlJobs

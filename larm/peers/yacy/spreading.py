@@ -8,7 +8,7 @@ first; bodies follow where they are asked for. So what breaks off half-way is of
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from larm.peers.http_client import NoAnswer
+from larm.fetch.http_client import NoAnswer
 from larm.peers.yacy.item import LARGEST, Header, Item
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.questions import HAND, MOST_HEADERS, OFFER, Hand, Handed, Offer, Offered

@@ -6,11 +6,11 @@ from pathlib import Path
 import msgspec
 
 from larm.errors import UsageError
+from larm.fetch.http_client import HttpClient, NoAnswer
 from larm.kit.clock import SystemClock
 from larm.kit.units import Seconds
 from larm.peers.channel import Channel, Contact
 from larm.peers.group_secret import GroupSecret
-from larm.peers.http_client import HttpClient, NoAnswer
 from larm.peers.identity import Identity
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.registrars import Registrars

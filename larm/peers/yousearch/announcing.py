@@ -14,11 +14,11 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from larm.fetch.http_client import NoAnswer
 from larm.index.reader import IndexReader
 from larm.kit.disk.files import is_there
 from larm.model.restriction import OpenTo
 from larm.peers.channel import Channel, Contact
-from larm.peers.http_client import NoAnswer
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.recommendations import Recommendation, Shelf
 from larm.peers.yousearch.registrars import Registrars

@@ -12,8 +12,8 @@ import msgspec
 from msgspec import Meta
 
 from larm.errors import UsageError
+from larm.fetch.http_client import HttpClient, NoAnswer
 from larm.kit.decoding import decoded
-from larm.peers.http_client import HttpClient, NoAnswer
 
 _MOST = 4_000_000
 """Bytes: 80,000 keys."""

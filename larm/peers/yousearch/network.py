@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 
 import msgspec
 
+from larm.fetch.http_client import NoAnswer
 from larm.index.search.query import parse_question
 from larm.index.search.several import SeveralSearchers
 from larm.index.search.snippets import safe_line
@@ -19,7 +20,6 @@ from larm.model.facets import Narrowed
 from larm.model.findings import MOST_HITS, Asked, Findings, WordStatistics
 from larm.peers.addresses import contact_may_be_asked
 from larm.peers.channel import Channel, Contact
-from larm.peers.http_client import NoAnswer
 from larm.peers.identity import Identity
 from larm.peers.passes import Passes
 from larm.peers.strangers import findings_of

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 import msgspec
 
+from larm.fetch.http_client import HttpClient, NoAnswer
 from larm.kit.decoding import decoded
 from larm.peers.addresses import host_of, kinds_of
 from larm.peers.channel import ROOT, Contact
-from larm.peers.http_client import HttpClient, NoAnswer
 from larm.peers.identity import KEY_LENGTH
 from larm.peers.yousearch import protocol as say
 

@@ -15,11 +15,11 @@ from queue import Empty, Full, Queue
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from larm.fetch.http_client import HttpAnswer, HttpClient
 from larm.index.analysis import Analyzer
 from larm.index.stems import LANGUAGES, Stemmer
 from larm.model.hit import Hit
 from larm.peers.channel import Contact
-from larm.peers.http_client import HttpAnswer, HttpClient
 from larm.peers.passes import PASS, Passes
 from larm.peers.yousearch.needs import Needs, Term
 from larm.peers.yousearch.shares import FILES_ROOT

@@ -14,6 +14,7 @@ import msgspec
 
 from larm.config import FilesSettings, PeersSettings, ServeSettings
 from larm.errors import LarmError, UsageError
+from larm.fetch.http_client import HttpClient, is_address
 from larm.index.search.shared import SharedSearcher
 from larm.kit.clock import SystemClock
 from larm.kit.disk.files import is_there
@@ -21,7 +22,6 @@ from larm.model.restriction import OpenTo, open_to
 from larm.peers.channel import ROOT, Channel, Contact
 from larm.peers.door import Door, Question
 from larm.peers.group_secret import GroupSecret
-from larm.peers.http_client import HttpClient, is_address
 from larm.peers.identity import Identity
 from larm.peers.passes import Passes
 from larm.peers.yousearch import protocol as say

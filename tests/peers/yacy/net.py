@@ -10,9 +10,9 @@ from typing import TypeVar
 
 import msgspec
 
+from larm.fetch.http_client import NoAnswer
 from larm.peers.channel import Contact
 from larm.peers.door import Call, Question, RefusedError
-from larm.peers.http_client import NoAnswer
 from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.hashes import own_hash
 from larm.peers.yacy.node import Node

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from larm.config import SearchSettings
+from larm.fetch.http_client import NoAnswer
 from larm.index.analysis import Analyzer
 from larm.index.search.query import parse_question
 from larm.index.tree import wanted
@@ -18,7 +19,6 @@ from larm.kit.clock import SystemClock
 from larm.kit.decoding import decoded
 from larm.model.findings import Asked, Findings
 from larm.peers.door import Call
-from larm.peers.http_client import NoAnswer
 from larm.peers.yacy import asking, rounds
 from larm.peers.yacy.asking import NetworkSearcher, Understood, unit_of
 from larm.peers.yacy.averages import COMMON, Averages

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from larm.fetch.http_client import NoAnswer
 from larm.peers.channel import Contact
 from larm.peers.door import Call, RefusedError
-from larm.peers.http_client import NoAnswer
 from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.hashes import key_part
 from larm.peers.yacy.profile import Mode

@@ -16,13 +16,13 @@ import httpx
 import msgspec
 
 from larm.config import Config, FilesSettings, PeersSettings, ServeSettings
+from larm.fetch.http_client import HttpClient
 from larm.kit.clock import SystemClock
 from larm.kit.threads.workers import Workers
 from larm.kit.units import Seconds
 from larm.model.findings import Asked, Findings
 from larm.peers.channel import Channel, Contact
 from larm.peers.door import Call, Door, Question
-from larm.peers.http_client import HttpClient
 from larm.peers.identity import Identity
 from larm.peers.passes import Passes
 from larm.peers.yousearch import protocol as say

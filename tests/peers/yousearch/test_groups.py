@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from larm.peers.http_client import HttpAnswer, HttpClient, NoAnswer
+from larm.fetch.http_client import HttpAnswer, HttpClient, NoAnswer
 from larm.peers.yousearch.groups import Groups
 
 

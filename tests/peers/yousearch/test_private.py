@@ -13,13 +13,13 @@ import pytest
 
 from larm.cli import run
 from larm.errors import StorageError, UsageError
+from larm.fetch.http_client import HttpClient, NoAnswer
 from larm.index.search.query import parse_question
 from larm.kit.clock import SystemClock
 from larm.kit.units import Seconds
 from larm.peers.channel import Channel, Contact
 from larm.peers.door import Call
 from larm.peers.group_secret import GroupSecret
-from larm.peers.http_client import HttpClient, NoAnswer
 from larm.peers.identity import Identity
 from larm.peers.passes import Passes
 from larm.peers.yousearch import protocol as say

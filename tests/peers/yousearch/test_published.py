@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from larm.config import FilesSettings, SearchSettings
+from larm.fetch.http_client import HttpClient
 from larm.index.search.searcher import IndexSearcher
 from larm.index.search.several import SeveralSearchers
 from larm.index.search.shared import SharedSearcher
@@ -15,7 +16,6 @@ from larm.model.file_url import file_url
 from larm.model.findings import Asked, Findings
 from larm.model.hit import Hit
 from larm.peers.door import Call
-from larm.peers.http_client import HttpClient
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.answering import Answering
 from larm.peers.yousearch.answers import Answers

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from larm.config import SearchSettings
+from larm.fetch.http_client import HttpAnswer, NoAnswer
 from larm.index.search.query import parse_question
 from larm.index.search.searcher import IndexSearcher
 from larm.model.findings import Asked, Findings
 from larm.model.hit import Hit
 from larm.peers.channel import Contact
 from larm.peers.door import Call
-from larm.peers.http_client import HttpAnswer, NoAnswer
 from larm.peers.identity import Identity
 from larm.peers.passes import Passes
 from larm.peers.yousearch.needs import needs_of

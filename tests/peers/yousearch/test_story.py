@@ -23,13 +23,13 @@ import pytest
 
 from larm.cli import run
 from larm.config import SearchSettings
+from larm.fetch.http_client import HttpClient
 from larm.kit.clock import SystemClock
 from larm.kit.units import Seconds
 from larm.model.findings import Asked, Findings
 from larm.model.hit import Hit
 from larm.peers.channel import Channel, Contact
 from larm.peers.door import Call
-from larm.peers.http_client import HttpClient
 from larm.peers.identity import Identity
 from larm.peers.yousearch import network as network_module
 from larm.peers.yousearch import protocol as say

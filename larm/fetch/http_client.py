@@ -1,8 +1,8 @@
 """HttpClient: one request to another machine, with a deadline and a bounded answer. Any thread.
 
-What a stranger answers is never believed to be short or quick: the whole request has an end, an answer that is longer than it
-may be is cut off as it comes, redirects are not followed, proxies are not asked. libcurl does all of it without Python's lock,
-so that many threads can wait at a time. That nobody answers is a value here, as it is what machines do.
+Peers, agents and etcd are asked by it. An answer is never trusted to be short or quick: the whole request has a deadline, the
+answer a limit; redirects and proxies are not used. libcurl waits without Python's lock, so many threads can wait at a time.
+A machine that does not answer is a value here, since that is normal.
 """
 
 import threading
@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import pycurl
 
-from larm import __version__
 from larm.fetch.tls import ca_file
+from larm.version import VERSION
 
 _CONNECT_SHARE = 0.5
 """Of the time for a request that a connection may take: who can't be reached is known sooner than who is slow."""
@@ -41,19 +41,24 @@ class NoAnswer(NamedTuple):
     """It is there, and does not want to."""
     late: bool = False
     """There was no more time."""
+    unsent: bool = False
+    """No byte of the request was sent: it certainly did nothing there."""
 
 
 class HttpClient:
     """Connections to many machines."""
 
-    def __init__(self, interface: str = "", ca: str = "") -> None:
-        """``interface``: the address of ours that requests come from; empty: the system chooses.
+    def __init__(self, interface: str = "", ca: str = "", certificate: str = "", key: str = "") -> None:
+        """``interface``: the local address of its connections; empty: the system chooses.
 
-        ``ca``: a file with the authorities whose certificates are taken, and no others; empty: those of the system.
+        ``ca``: a PEM file with the only trusted authorities; empty: those of the system.
+        ``certificate``, ``key``: PEM files by which it says who it is; empty: it does not, or the key is in the certificate's.
         """
         # constant after construction
         self._interface = interface
         self._ca = ca or ca_file()
+        self._certificate = certificate
+        self._key = key or certificate
         self._lock = threading.Lock()
         # guarded by self._lock
         self._idle: list[tuple[str, pycurl.Curl]] = []
@@ -71,6 +76,9 @@ class HttpClient:
             curl.setopt(pycurl.INTERFACE, f"host!{self._interface}")
         if self._ca is not None:
             curl.setopt(pycurl.CAINFO, self._ca)
+        if self._certificate:
+            curl.setopt(pycurl.SSLCERT, self._certificate)
+            curl.setopt(pycurl.SSLKEY, self._key)
         if at:
             curl.setopt(pycurl.CONNECT_TO, [f"::[{at}]:" if ":" in at else f"::{at}:"])
         answer = _perform(curl, method, url, headers, body, seconds=max(0.001, seconds), most=most)
@@ -133,7 +141,7 @@ def _perform(
         pycurl.NOSIGNAL: 1,
         pycurl.TIMEOUT_MS: int(seconds * 1000) or 1,
         pycurl.CONNECTTIMEOUT_MS: int(seconds * 1000 * _CONNECT_SHARE) or 1,
-        pycurl.USERAGENT: f"larm/{__version__}",
+        pycurl.USERAGENT: f"larm/{VERSION}",
         pycurl.HTTPHEADER: [f"{name}: {value}" for name, value in headers.items()] + ["Expect:"],
         pycurl.WRITEFUNCTION: lambda data: take("body", parts, data),
         pycurl.HEADERFUNCTION: lambda data: take("head", head, data),
@@ -148,11 +156,14 @@ def _perform(
     except pycurl.error as error:
         if room["body"] < 0 or room["head"] < 0:
             return NoAnswer(f"its answer is longer than {most:,} bytes")
+        unsent = not curl.getinfo(
+            pycurl.REQUEST_SIZE
+        )  # of all attempts: libcurl sends again if a kept connection ends
         if error.args[0] == pycurl.E_OPERATION_TIMEDOUT:
-            return NoAnswer(f"it did not answer within {seconds:.3g} s", late=True)
+            return NoAnswer(f"it did not answer within {seconds:.3g} s", late=True, unsent=unsent)
         if error.args[0] in _BAD_CERTIFICATE:
-            return NoAnswer(f"its certificate is not to be trusted: {error.args[1]}")
-        return NoAnswer(str(error.args[1]) or "it could not be asked")
+            return NoAnswer(f"its certificate is not to be trusted: {error.args[1]}", unsent=unsent)
+        return NoAnswer(str(error.args[1]) or "it could not be asked", unsent=unsent)
     return HttpAnswer(int(curl.getinfo(pycurl.RESPONSE_CODE)), _headers(head), b"".join(parts))
 
 
