@@ -156,9 +156,7 @@ def _perform(
     except pycurl.error as error:
         if room["body"] < 0 or room["head"] < 0:
             return NoAnswer(f"its answer is longer than {most:,} bytes")
-        unsent = not curl.getinfo(
-            pycurl.REQUEST_SIZE
-        )  # of all attempts: libcurl sends again if a kept connection ends
+        unsent = not curl.getinfo(pycurl.REQUEST_SIZE)  # of all attempts: libcurl sends again if a kept connection ends
         if error.args[0] == pycurl.E_OPERATION_TIMEDOUT:
             return NoAnswer(f"it did not answer within {seconds:.3g} s", late=True, unsent=unsent)
         if error.args[0] in _BAD_CERTIFICATE:
