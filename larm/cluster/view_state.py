@@ -1,0 +1,251 @@
+"""The membership as one agent knows it: its fence, the views, and the hosts that it may ask. Pure: values and times come in.
+
+The thread ``larm-etcd`` calls `confirm`, `fence` and `see`. All other methods are thread-safe and must not block: they read one
+value that is replaced as a whole. Times are seconds of CLOCK_BOOTTIME.
+
+Its rule: no host is asked by two agents. An agent leases until `fenced_at`: the lease counts from when it **sent** the last
+renewal that etcd confirmed. A new owner asks a host after each earlier owner has released it. Where an owner is lost, it asks
+after a lease, the longest request and `GUARD` have passed since it first saw the owner's last renewal. No step uses the expiry
+of etcd's leases.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from larm.cluster.keys import PastView, SeenAgent, View
+from larm.cluster.placement import HashRing, Placement
+
+GUARD = 2.0
+"""Seconds that cover clocks of different rate: enough for a lease and request of 900 s together at an error of 0.1 %."""
+NEVER = float("-inf")
+_REMEMBERED = 100_000
+"""Hosts known to be open in an unsettled view: some 10 MB."""
+_MOST_LOST = 1_000
+"""Lost agents that are remembered."""
+
+
+class Rules(NamedTuple):
+    """Durations, the same for all agents of a cluster."""
+
+    lease: float = 20.0
+    """Seconds until an agent without a confirmed renewal stops."""
+    request: float = 30.0
+    """Seconds of the longest request."""
+
+    @property
+    def adoption(self) -> float:
+        """Seconds from a lost agent's last renewal until its hosts may be asked."""
+        return self.lease + self.request + GUARD
+
+
+class _Record(NamedTuple):
+    """An agent's key as seen so far."""
+
+    modified: int
+    """0: it is absent."""
+    first: float
+    """Our clock when this revision was first seen."""
+    released: int
+    stopped: bool
+
+
+class _Known(NamedTuple):
+    """A poll's result."""
+
+    view: View
+    agents: Mapping[str, SeenAgent]
+    revision: int
+    records: Mapping[str, _Record]
+    views: tuple[tuple[int, Placement], ...]
+    """Epochs and placements, the oldest first; without those of views that have no members."""
+    closed_from: float
+    """When this `View.closed` was first seen."""
+    open: dict[str, None]
+    """Hosts that `opened` found open in this view; single operations on a dictionary."""
+
+
+class ViewState:
+    """The membership as the agent ``me`` knows it. ``lost``: as `lost` was when its process ended."""
+
+    def __init__(
+        self,
+        me: str,
+        rules: Rules,
+        placement: Callable[[Mapping[str, float]], Placement] = HashRing,
+        lost: Mapping[str, int] | None = None,
+    ) -> None:
+        # constant after construction
+        self.me = me
+        self.rules = rules
+        self._placement = placement
+        # replaced as a whole by larm-etcd
+        self._known = _Known(View(), {}, 0, {}, (), 0.0, {})
+        self.fenced_at = NEVER
+        """When this agent must stop if no more renewals are confirmed."""
+        self.lost: Mapping[str, int] = dict(lost or {})
+        """Lost agents, and the first epoch without each: what waited at their hosts must be found again."""
+        self._steady = self._last = NEVER
+
+    # -- larm-etcd
+
+    def confirm(self, t0: float) -> None:
+        """Note that etcd confirmed a renewal that was sent at ``t0``, read before it was sent."""
+        self.fenced_at = max(self.fenced_at, t0 + self.rules.lease)
+
+    def fence(self) -> None:
+        """Stop at once, until a later renewal is confirmed."""
+        self.fenced_at = NEVER
+
+    def see(self, view: View, agents: Mapping[str, SeenAgent], revision: int, now: float) -> None:
+        """Take the result of a poll. ``now``: read after the answer came."""
+        if now - self._last > self.rules.lease / 3:  # no polls, or this process was stopped: others may have been, too
+            self._steady = now
+        self._last = now
+        before = self._known
+        same = view == before.view
+        past = [PastView(view.epoch, {name: member.weight for name, member in view.members.items()})]
+        names = {*agents, *view.lost, *(name for each in (*view.past, *past) for name in each.weights)}
+        records = {name: self._record(name, view, agents.get(name), now) for name in names}
+        closed_from = before.closed_from if before.view.closed else now
+        views = before.views if same else tuple(self._placements((*view.past, *past)))
+        lost = {name: each.epoch for name, each in view.lost.items() if self.lost.get(name, 0) < each.epoch}
+        if lost:
+            self.lost = dict([*self.lost.items(), *lost.items()][-_MOST_LOST:])
+        self._known = _Known(view, agents, revision, records, views, closed_from, before.open if same else {})
+
+    def _record(self, name: str, view: View, seen: SeenAgent | None, now: float) -> _Record:
+        old = self._known.records.get(name)
+        if seen is not None:
+            if old is not None and old.modified == seen.modified:
+                return old
+            return _Record(seen.modified, now, seen.state.released, seen.state.stopped)
+        if old is None:
+            return _Record(0, now, 0, stopped=False)
+        last = view.lost[name].modified if name in view.lost else 0
+        # else it may have renewed after the revision that was seen last
+        return old if old.modified == last else _Record(0, now, old.released, stopped=False)
+
+    def _placements(self, views: tuple[PastView, ...]) -> Iterator[tuple[int, Placement]]:
+        weights = {each.epoch: each.weights for each in self._known.view.past}
+        weights[self.view.epoch] = {name: member.weight for name, member in self.view.members.items()}
+        known = dict(self._known.views)
+        for each in views:
+            if each.weights:
+                kept = known.get(each.epoch) if weights.get(each.epoch) == each.weights else None
+                yield each.epoch, kept or self._placement(each.weights)
+
+    # -- any thread
+
+    @property
+    def view(self) -> View:
+        """The newest view; of epoch 0: none is known."""
+        return self._known.view
+
+    @property
+    def agents(self) -> Mapping[str, SeenAgent]:
+        """The agents' keys by their names."""
+        return self._known.agents
+
+    @property
+    def revision(self) -> int:
+        """Revision of etcd at the last poll."""
+        return self._known.revision
+
+    @property
+    def inside(self) -> bool:
+        """True if this agent is a member."""
+        return self.me in self._known.view.members
+
+    @property
+    def settled(self) -> bool:
+        """True if each host is open to its owner."""
+        return not (self._known.view.past or self._known.view.closed)
+
+    def others(self) -> list[str]:
+        """Return the other members."""
+        return [name for name in self._known.view.members if name != self.me]
+
+    def fenced(self, now: float) -> bool:
+        """Return True if this agent must send no request, and neither send nor take a batch."""
+        return now >= self.fenced_at
+
+    def owner(self, host: str) -> str:
+        """Return the owner of a host in the newest view. Raises LookupError where it has no members."""
+        return self._newest().owner(host)
+
+    def order(self, host: str, count: int | None = None) -> list[str]:
+        """Return the owner of a host, and those that would follow it. Raises LookupError where there are no members."""
+        return self._newest().order(host, count)
+
+    def _newest(self) -> Placement:
+        known = self._known
+        if not known.view.members:
+            raise LookupError("no view with members is known")
+        return known.views[-1][1]
+
+    def may_ask(self, host: str, now: float) -> bool:
+        """Return True if this agent may send a request to the host now."""
+        known = self._known
+        inside = self.me in known.view.members and known.views[-1][1].owner(host) == self.me
+        return inside and now < self.fenced_at and self._opened(known, host, now)
+
+    def opened(self, host: str, now: float) -> bool:
+        """Return True if no earlier owner of the host may still ask it."""
+        return self._opened(self._known, host, now)
+
+    def _opened(self, known: _Known, host: str, now: float) -> bool:
+        if known.view.closed:
+            return False
+        if not known.view.past or host in known.open:
+            return True
+        for (_, before), (epoch, after) in pairwise(known.views):
+            had = before.owner(host)
+            if had != after.owner(host) and not self._let_go(known, had, epoch, now):
+                return False
+        if len(known.open) < _REMEMBERED:
+            known.open[host] = None
+        return True
+
+    def _let_go(self, known: _Known, name: str, epoch: int, now: float) -> bool:
+        record = known.records[name]
+        if record.released >= epoch:
+            return True
+        if name in known.agents or name in known.view.members:
+            return False
+        return record.stopped or now >= record.first + self.rules.adoption
+
+    def fate(self, name: str, epoch: int) -> Literal["handed over", "dead", "not known"]:
+        """Return what became of the hosts of an agent that is not in the view of this epoch, but in the one before."""
+        known = self._known
+        if self.lost.get(name, 0) >= epoch:
+            return "dead"
+        record = known.records.get(name)
+        handed_over = record is not None and record.released >= epoch
+        return "handed over" if handed_over or (not known.view.past and known.view.epoch >= epoch) else "not known"
+
+    def silent(self, name: str, now: float) -> float:
+        """Return the seconds since this agent first saw the other's present renewal, while its own polls succeeded."""
+        record = self._known.records.get(name)
+        if record is None or name == self.me:
+            return 0.0
+        return max(0.0, min(now, self._last) - max(record.first, self._steady))
+
+    def last_renewal(self, name: str) -> int:
+        """Return the revision of an agent's last renewal; 0: its key is absent."""
+        seen = self._known.agents.get(name)
+        return seen.modified if seen is not None else 0
+
+    def may_settle(self, now: float) -> bool:
+        """Return True if the past views can be forgotten: each host is open to its owner."""
+        known = self._known
+        view = known.view
+        if view.closed and now < known.closed_from + self.rules.adoption:
+            return False
+        epochs = [*(each.epoch for each in view.past), view.epoch]
+        before = all(
+            self._let_go(known, name, epoch, now)
+            for each, epoch in zip(view.past, epochs[1:], strict=True)
+            for name in each.weights
+        )
+        return before and all(known.records[name].released >= view.epoch for name in view.members)
