@@ -47,7 +47,12 @@ def make_authority(folder: Path, now: datetime.datetime) -> Path:
 
 
 def issue(folder: Path, name: str, hosts: tuple[str, ...], now: datetime.datetime) -> Path:
-    """``NAME.pem`` and ``NAME.key`` beside the authority; ``hosts``: under which others reach the agent. Raises UsageError."""
+    """Write ``NAME.pem`` and ``NAME.key`` beside the authority; ``hosts``: names and addresses where others reach the agent.
+
+    The first name in its list of alternative names is the agent's. Raises UsageError.
+    """
+    if not name.isascii():
+        raise UsageError(f"{name}: the name of an agent has letters from a to z, digits, - and . only")
     authority = folder / f"{AUTHORITY}.pem"
     try:
         issuer = x509.load_pem_x509_certificate(authority.read_bytes())
@@ -65,7 +70,7 @@ def issue(folder: Path, name: str, hosts: tuple[str, ...], now: datetime.datetim
         _builder(subject, issuer.subject, key, now)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage(purposes), critical=False)
-        .add_extension(x509.SubjectAlternativeName([_host(host) for host in hosts or (name,)]), critical=False)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name), *map(_host, hosts)]), critical=False)
         .sign(issuer_key, hashes.SHA256())
     )
     return _write(folder, name, key, built)

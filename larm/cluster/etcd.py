@@ -24,11 +24,30 @@ _MOST = 16 << 20
 _SHORT = 200
 """Characters of a foreign error page that are quoted."""
 _NO_LEASE = "requested lease not found"
+_FOREIGN = "its answer is not one of etcd's; correct cluster.etcd"
 _LEARNER = "rpc not supported for learner"
 _NO_USERS = "authentication is not enabled"
 _OLD_TOKEN = re.compile("revision in header is old|user name is empty")
-_REMEDIES: tuple[tuple[str, str], ...] = ()
-"""Part of a message of etcd's or libcurl's, and what to do."""
+_SENTENCES = (
+    ("ould not connect|refused", "nothing listens there; start etcd, or correct cluster.etcd"),
+    ("Empty reply", "it does not speak http; write https:// in cluster.etcd if it has a certificate"),
+    ("TLS connect error", "it does not speak https; write http:// in cluster.etcd if it has no certificate"),
+    ("404 page not found", "it is not etcd's port for clients, which is 2379 by default; correct cluster.etcd"),
+    ("has expired", "its certificate has expired; issue a new one for etcd"),
+    ("subject name", "its certificate is not for this name; issue one with --host, or correct cluster.etcd"),
+    ("is not to be trusted", "its certificate was not signed by the authority in cluster.ca"),
+    ("alert", "it refuses cluster.certificate, which must be of etcd's authority and not expired"),
+    ("CommonName of client", "it has users, and refuses certificates with a common name; issue this agent's again"),
+    ("invalid user ID or password", "the name or the password is wrong"),
+    ("user name is empty", "it has users; set a name and a password"),
+    (
+        "permission denied",
+        "the user may not read and write larm/; run 'etcdctl role grant-permission ROLE --prefix=true readwrite larm/'",
+    ),
+    ("request timed out|no leader", "most of its members do not answer; start them"),
+    (_LEARNER, "it is not a full member yet"),
+)
+"""Part of a message of etcd's or libcurl's, and what an operator reads in its place."""
 
 
 class Pair(NamedTuple):
@@ -221,7 +240,10 @@ class Etcd:
         for endpoint in tuple(self.endpoints):
             answer = self._ask(endpoint, path, data)
             if isinstance(answer, bytes):
-                return msgspec.json.decode(answer, type=kind, strict=False)
+                try:
+                    return msgspec.json.decode(answer, type=kind, strict=False)
+                except msgspec.DecodeError:
+                    answer = NoEtcd(_FOREIGN, known=False)
             failed[endpoint] = answer
             if answer.lease_gone:
                 break
@@ -305,5 +327,4 @@ def _text(answer: HttpAnswer) -> str:
 
 
 def _sentence(text: str) -> str:
-    """Return what happened, and what to do where that is known."""
-    return next((f"{text}: {remedy}" for part, remedy in _REMEDIES if part in text), text)
+    return next((sentence for part, sentence in _SENTENCES if re.search(part, text)), text)

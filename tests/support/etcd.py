@@ -8,10 +8,14 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable, Sequence
+from ipaddress import ip_address
 from pathlib import Path
 from types import TracebackType
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from larm.cluster.etcd import Etcd, Found, Get, Login, Tls
 from larm.kit.clock import SystemClock
@@ -101,6 +105,44 @@ class RealEtcd:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         for member in self.members:
             member.kill()
+
+
+def users(etcd: RealEtcd, cluster: str, tls: Tls | None = None) -> None:
+    """Turn on etcd's users: ``agent`` with the password ``secret`` may read and write the keys of the cluster."""
+    options = [f"--endpoints={etcd.endpoints[0]}"]
+    if tls:
+        options += [f"--cacert={tls.ca}", f"--cert={tls.certificate}", f"--key={tls.key}"]
+    for words in (
+        "user add root:secret",
+        "user grant-role root root",
+        "user add agent:secret",
+        "role add agents",
+        f"role grant-permission agents --prefix=true readwrite larm/{cluster}/",
+        "user grant-role agent agents",
+        "auth enable",
+    ):
+        command = ["etcdctl", *options, *words.split()]
+        subprocess.run(command, env={**os.environ, "ETCDCTL_API": "3"}, check=True, capture_output=True)
+
+
+def nameless(folder: Path, name: str, hosts: Sequence[str] = ()) -> Tls:
+    """A certificate of the authority in the folder that has no common name."""
+    issuer = x509.load_pem_x509_certificate((folder / "ca.pem").read_bytes())
+    signer = serialization.load_pem_private_key((folder / "ca.key").read_bytes(), None)
+    assert isinstance(signer, ec.EllipticCurvePrivateKey)
+    key = ec.generate_private_key(ec.SECP256R1())
+    names = [x509.DNSName(name), *(x509.IPAddress(ip_address(host)) for host in hosts)]
+    made = (
+        x509.CertificateBuilder(issuer.subject, x509.Name([]), key.public_key(), x509.random_serial_number())
+        .not_valid_before(issuer.not_valid_before_utc)
+        .not_valid_after(issuer.not_valid_after_utc)
+        .add_extension(x509.SubjectAlternativeName(names), critical=True)
+        .sign(signer, hashes.SHA256())
+    )
+    private = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    (folder / f"{name}.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    (folder / f"{name}.key").write_bytes(private)
+    return Tls(str(folder / "ca.pem"), str(folder / f"{name}.pem"), str(folder / f"{name}.key"))
 
 
 def answering(client: Etcd) -> None:
