@@ -205,7 +205,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("certificates")
     for authority, when in (("ours", NOW), ("theirs", NOW), ("old", NOW - datetime.timedelta(days=4000))):
         make_authority(made / authority, when)
-        issue(made / authority, "a", (), when)
+        issue(made / authority, "a", ("127.0.0.1",), when)
     issue(made / "ours", "etcd", ("127.0.0.1", "localhost"), NOW)
     return made
 

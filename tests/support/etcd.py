@@ -21,7 +21,9 @@ from larm.cluster.etcd import Etcd, Found, Get, Login, Tls
 from larm.kit.clock import SystemClock
 from tests.cluster.web_of_hosts import free_ports
 
-needs_etcd = pytest.mark.skipif(shutil.which("etcd") is None, reason="needs etcd (Debian: etcd-server)")
+needs_etcd = pytest.mark.skipif(
+    not shutil.which("etcd") or not shutil.which("etcdctl"), reason="needs etcd (Debian: etcd-server, etcd-client)"
+)
 
 
 class Member:
