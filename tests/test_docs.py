@@ -211,7 +211,7 @@ def test_manual_has_the_columns_of_the_monitors_log() -> None:
 def test_ci_runs_the_command_of_the_manual_that_passes_the_tests() -> None:
     commands = [line for line in text(".ci/run").splitlines() if line and not line.startswith("#")]
     (of_readme,) = [block.strip() for block in blocks("sh") if "pytest" in block]
-    assert commands == ["set -eu", 'cd "$(dirname "$0")/.."', ".ci/chromium", of_readme]
+    assert commands == ["set -eu", 'cd "$(dirname "$0")/.."', ".ci/chromium", ".ci/etcd", of_readme]
 
 
 def test_tox_runs_test_files_that_are_there() -> None:
