@@ -80,8 +80,14 @@ class HttpClient:
             curl.setopt(pycurl.SSLCERT, self._certificate)
             curl.setopt(pycurl.SSLKEY, self._key)
         if at:
-            curl.setopt(pycurl.CONNECT_TO, [f"::[{at}]:" if ":" in at else f"::{at}:"])
-        answer = _perform(curl, method, url, headers, body, seconds=max(0.001, seconds), most=most)
+            curl.setopt(pycurl.CONNECT_TO, [connect_to(at)])
+        exchange = Exchange(curl, method, url, headers, body, seconds=max(0.001, seconds), most=most)
+        try:
+            curl.perform()
+        except pycurl.error as error:
+            answer = exchange.outcome(error.args[0], str(error.args[1]))
+        else:
+            answer = exchange.outcome(pycurl.E_OK, "")
         self._give_back(origin, curl)
         return answer
 
@@ -108,6 +114,11 @@ class HttpClient:
             old.close()
 
 
+def connect_to(at: str) -> str:
+    """Return libcurl's rule by which every connection goes to this host or IP address."""
+    return f"::[{at}]:" if ":" in at else f"::{at}:"
+
+
 def is_address(url: str) -> bool:
     """``http://host:port``, without a path, a user or anything else."""
     try:
@@ -119,50 +130,58 @@ def is_address(url: str) -> bool:
     return plain and parts.scheme in {"http", "https"} and bool(parts.hostname) and port != 0 and " " not in url
 
 
-def _perform(
-    curl: pycurl.Curl, method: str, url: str, headers: Mapping[str, str], body: bytes, *, seconds: float, most: int
-) -> HttpAnswer | NoAnswer:
-    parts: list[bytes] = []
-    head: list[bytes] = []
-    room = {"body": most, "head": _LARGEST_HEAD}
+class Exchange:
+    """One request that an easy handle carries, and what came of it. Used on the thread that drives the handle."""
 
-    def take(kind: str, into: list[bytes], data: bytes) -> int | None:
-        room[kind] -= len(data)
-        if room[kind] < 0:
+    def __init__(
+        self, curl: pycurl.Curl, method: str, url: str, headers: Mapping[str, str], body: bytes, *, seconds: float, most: int
+    ) -> None:
+        """Set all options of the handle; the caller performs it, then asks for the `outcome`."""
+        # constant after construction
+        self._curl = curl
+        self._seconds = seconds
+        self._most = most
+        self._parts: list[bytes] = []
+        self._head: list[bytes] = []
+        self._room = {"body": most, "head": _LARGEST_HEAD}
+        options = {
+            pycurl.URL: url,
+            pycurl.PROTOCOLS: pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS,
+            pycurl.FOLLOWLOCATION: 0,
+            pycurl.PROXY: "",
+            pycurl.NOSIGNAL: 1,
+            pycurl.TIMEOUT_MS: int(seconds * 1000) or 1,
+            pycurl.CONNECTTIMEOUT_MS: int(seconds * 1000 * _CONNECT_SHARE) or 1,
+            pycurl.USERAGENT: f"larm/{VERSION}",
+            pycurl.HTTPHEADER: [f"{name}: {value}" for name, value in headers.items()] + ["Expect:"],
+            pycurl.WRITEFUNCTION: lambda data: self._take("body", self._parts, data),
+            pycurl.HEADERFUNCTION: lambda data: self._take("head", self._head, data),
+        }
+        for option, value in options.items():
+            curl.setopt(option, value)
+        if method == "POST":
+            curl.setopt(pycurl.POST, 1)
+            curl.setopt(pycurl.POSTFIELDS, body)
+
+    def outcome(self, error: int, text: str) -> HttpAnswer | NoAnswer:
+        """Return what came. ``error``, ``text``: libcurl's number and words; 0: it ended well."""
+        if error == pycurl.E_OK:
+            return HttpAnswer(int(self._curl.getinfo(pycurl.RESPONSE_CODE)), _headers(self._head), b"".join(self._parts))
+        if self._room["body"] < 0 or self._room["head"] < 0:
+            return NoAnswer(f"its answer is longer than {self._most:,} bytes")
+        unsent = not self._curl.getinfo(pycurl.REQUEST_SIZE)  # of all attempts: libcurl sends again if a kept connection ends
+        if error == pycurl.E_OPERATION_TIMEDOUT:
+            return NoAnswer(f"it did not answer within {self._seconds:.3g} s", late=True, unsent=unsent)
+        if error in _BAD_CERTIFICATE:
+            return NoAnswer(f"its certificate is not to be trusted: {text}", unsent=unsent)
+        return NoAnswer(text or "it could not be asked", unsent=unsent)
+
+    def _take(self, kind: str, into: list[bytes], data: bytes) -> int | None:
+        self._room[kind] -= len(data)
+        if self._room[kind] < 0:
             return -1
         into.append(data)
         return None
-
-    options = {
-        pycurl.URL: url,
-        pycurl.PROTOCOLS: pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS,
-        pycurl.FOLLOWLOCATION: 0,
-        pycurl.PROXY: "",
-        pycurl.NOSIGNAL: 1,
-        pycurl.TIMEOUT_MS: int(seconds * 1000) or 1,
-        pycurl.CONNECTTIMEOUT_MS: int(seconds * 1000 * _CONNECT_SHARE) or 1,
-        pycurl.USERAGENT: f"larm/{VERSION}",
-        pycurl.HTTPHEADER: [f"{name}: {value}" for name, value in headers.items()] + ["Expect:"],
-        pycurl.WRITEFUNCTION: lambda data: take("body", parts, data),
-        pycurl.HEADERFUNCTION: lambda data: take("head", head, data),
-    }
-    for option, value in options.items():
-        curl.setopt(option, value)
-    if method == "POST":
-        curl.setopt(pycurl.POST, 1)
-        curl.setopt(pycurl.POSTFIELDS, body)
-    try:
-        curl.perform()
-    except pycurl.error as error:
-        if room["body"] < 0 or room["head"] < 0:
-            return NoAnswer(f"its answer is longer than {most:,} bytes")
-        unsent = not curl.getinfo(pycurl.REQUEST_SIZE)  # of all attempts: libcurl sends again if a kept connection ends
-        if error.args[0] == pycurl.E_OPERATION_TIMEDOUT:
-            return NoAnswer(f"it did not answer within {seconds:.3g} s", late=True, unsent=unsent)
-        if error.args[0] in _BAD_CERTIFICATE:
-            return NoAnswer(f"its certificate is not to be trusted: {error.args[1]}", unsent=unsent)
-        return NoAnswer(str(error.args[1]) or "it could not be asked", unsent=unsent)
-    return HttpAnswer(int(curl.getinfo(pycurl.RESPONSE_CODE)), _headers(head), b"".join(parts))
 
 
 def _headers(lines: list[bytes]) -> dict[str, str]:

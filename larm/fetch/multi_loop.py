@@ -21,11 +21,13 @@ Done = tuple[Any, int, str]
 class MultiLoop:
     """`add` easy handles, then `turn` until they come back. All but `wake` are for one thread."""
 
-    def __init__(self, clock: Clock, connections: int) -> None:
+    def __init__(self, clock: Clock, connections: int, per_host: int = 0) -> None:
+        """``connections``: the number kept open; ``per_host``: connections to one host at a time, 0: without a limit."""
         # constant after construction
         self._clock = clock
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, connections)
+        self._multi.setopt(pycurl.M_MAX_HOST_CONNECTIONS, per_host)
         self._multi.setopt(pycurl.M_PIPELINING, pycurl.PIPE_MULTIPLEX)
         self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._watch)
         self._multi.setopt(pycurl.M_TIMERFUNCTION, self._set_timer)
