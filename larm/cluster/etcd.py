@@ -25,7 +25,7 @@ _SHORT = 200
 """Characters of a foreign error page that are quoted."""
 _NO_LEASE = "requested lease not found"
 _FOREIGN = "its answer is not one of etcd's; correct cluster.etcd"
-_LEARNER = "rpc not supported for learner"
+_REFUSED = re.compile("rpc not supported for learner|unhealthy cluster")
 _NO_USERS = "authentication is not enabled"
 _OLD_TOKEN = re.compile("revision in header is old|user name is empty")
 _SENTENCES = (
@@ -45,7 +45,7 @@ _SENTENCES = (
         "the user may not read and write larm/; run 'etcdctl role grant-permission ROLE --prefix=true readwrite larm/'",
     ),
     ("request timed out|no leader", "most of its members do not answer; start them"),
-    (_LEARNER, "it is not a full member yet"),
+    ("rpc not supported for learner", "it is not a full member yet"),
 )
 """Part of a message of etcd's or libcurl's, and what an operator reads in its place."""
 
@@ -264,7 +264,9 @@ class Etcd:
             answer = self._post_as_user(endpoint, path, data)
         if not isinstance(answer, _Refused):
             return answer
-        return NoEtcd(_sentence(answer.text), answer.status < 500 or _LEARNER in answer.text, _NO_LEASE in answer.text)
+        return NoEtcd(
+            _sentence(answer.text), answer.status < 500 or bool(_REFUSED.search(answer.text)), _NO_LEASE in answer.text
+        )
 
     def _post_as_user(self, endpoint: str, path: str, data: bytes) -> bytes | _Refused | NoEtcd:
         if self._login and self._token is None:
