@@ -143,8 +143,8 @@ class HttpListener:
         self._questions.put(None)
         for connection in list(self._connections):
             self._drop(connection)
-        for each in (self._listening, self._woken, self._selector):
-            each.close()
+        self._woken.close()
+        self._selector.close()
 
     def close(self, seconds: float) -> None:
         """Accept nothing more and end `run` and `serve`; requests in progress get ``seconds``. Thread-safe."""
@@ -157,10 +157,11 @@ class HttpListener:
             closing = self._closing
         if closing is None:
             return False
-        self._ending = True
-        if self._accepting:
-            self._selector.unregister(self._listening)
-            self._accepting = False
+        if not self._ending:
+            self._ending = True
+            if self._accepting:
+                self._selector.unregister(self._listening)
+            self._listening.close()  # further clients are refused
         for connection in [each for each in self._connections if each.state in {"handshake", "read"}]:
             self._drop(connection)
         return not self._connections or _clock.monotonic() >= closing

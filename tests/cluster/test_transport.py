@@ -24,6 +24,7 @@ from larm.cluster.certificates import issue, make_authority
 from larm.cluster.credentials import Credentials
 from larm.cluster.transport import LARGEST, Asked, Complaints, NoAnswer, Origin, Refusal
 from larm.errors import ConfigError
+from larm.kit import http_listener
 from larm.kit.threads.workers import Workers
 
 NOW = datetime.datetime.now(datetime.UTC)
@@ -252,6 +253,37 @@ def test_revoked_client_is_named_on_both_sides_once_the_list_changes(folder: Pat
         assert "revoked" in both.heard.get(timeout=5)
 
 
+def test_revocation_counts_once_a_kept_connection_is_replaced(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crl = revoke(folder, (), tmp_path / "crl.pem")
+    monkeypatch.setattr(http_listener, "_LIFETIME", -1.0)
+    with pair(credentials(folder, "one", crl), credentials(folder, "two")) as both:
+        assert both.ask() == b"cba"
+        revoke(folder, ("two",), crl)
+        assert refused(both.ask()).code == "revoked"
+
+
+def test_connection_is_kept_between_requests(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_one, begun = credentials(folder, "one"), []
+    context = of_one.server_context()
+    monkeypatch.setattr(of_one, "server_context", lambda: begun.append(1) or context)
+    with pair(of_one, credentials(folder, "two")) as both:
+        for _ in range(3):
+            assert both.ask() == b"cba"
+        assert len(begun) == 1
+
+
+def test_silent_strangers_delay_no_agent(folder: Path) -> None:
+    with pair(credentials(folder, "one"), credentials(folder, "two")) as both:
+        strangers = [socket.create_connection(both.server.address) for _ in range(20)]
+        for each in strangers:
+            each.sendall(b"\x16\x03")
+        assert both.ask() == b"cba"
+        for each in strangers:
+            each.close()
+
+
 def test_revoked_server_is_named_on_both_sides(folder: Path, tmp_path: Path) -> None:
     crl = revoke(folder, ("one",), tmp_path / "crl.pem")
     with pair(credentials(folder, "one"), credentials(folder, "two", crl)) as both:
@@ -319,6 +351,15 @@ def test_dead_agents_delay_no_request_to_others() -> None:
             both.client.ask("dead-d4", f"127.0.0.1:{dead.getsockname()[1]}", "urls", b"", 60.0, lambda _: told.set())
         assert both.ask() == b"cba"
         assert not told.is_set()
+
+
+def test_requests_that_wait_for_a_dead_agent_end_in_time() -> None:
+    with pair() as both, socket.create_server(("127.0.0.1", 0)) as dead:
+        answers: queue.SimpleQueue[bytes | NoAnswer] = queue.SimpleQueue()
+        for _ in range(12):
+            both.client.ask("dead-d4", f"127.0.0.1:{dead.getsockname()[1]}", "urls", b"", 0.1, answers.put)
+        reasons = {refused(answers.get(timeout=5)).reason.partition(": ")[2] for _ in range(12)}
+        assert reasons == {"it did not answer within 0.1 s"}
 
 
 def test_close_ends_requests_in_flight() -> None:
