@@ -45,7 +45,7 @@ class AgentClient:
     def ask(  # noqa: PLR0917
         self, name: str, address: str, kind: str, body: bytes, seconds: float, told: Callable[[bytes | NoAnswer], object]
     ) -> None:
-        """Ask the agent of this name. ``told`` is called once, on the client's thread (or at once), and must not block."""
+        """Ask the agent of this name. ``told`` gets the outcome once, on the client's thread (or at once); must not block."""
 
         def answered(came: http_client.HttpAnswer | http_client.NoAnswer) -> None:
             told(self._outcome(name, address, came))

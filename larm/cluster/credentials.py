@@ -1,4 +1,4 @@
-"""Credentials: the certificate files of an agent, read again when one has changed, and the sentences for what TLS refuses.
+"""Credentials: the certificate files of an agent, read again when one has changed, and the sentences for errors of TLS.
 
 TLS verifies authority, dates and revocation, on both sides, when a connection begins; a kept connection lives less than a
 minute. The agent's name is the first DNS name of its certificate, or the common name if there is none. Thread-safe.
@@ -78,7 +78,7 @@ class Credentials:
     ) -> None:
         """``members``: names of certificates that are accepted; none: all of the authority. Raises ConfigError.
 
-        ``log`` is told if changed files can't be read; the former ones stay in use.
+        ``log`` reports changed files that can't be read; the former ones stay in use.
         """
         # constant after construction
         self._files = (authority, certificate, key, *([crl] if crl is not None else []))

@@ -23,11 +23,11 @@ class Origin(msgspec.Struct, frozen=True, array_like=True):
     """The cluster's id."""
     generation: int
     epoch: int
-    """That of its newest view."""
+    """The epoch of its newest view."""
     sender: str
     """Name of the agent."""
     nonce: int
-    """That of its membership."""
+    """The number of its membership."""
     settings: str = ""
     """Digest of the settings that must be equal."""
     wire: int = 1
@@ -63,7 +63,7 @@ class NoAnswer(NamedTuple):
     """There is no answer."""
 
     code: str
-    """That of a `Refusal`; ``silent``: it can't be reached, or did not answer in time."""
+    """The code of a `Refusal`; ``silent``: it can't be reached, or did not answer in time."""
     reason: str
     """A sentence for people, from the sender's side: ``it did not answer within 5 s``."""
     unsent: bool = False

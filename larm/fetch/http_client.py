@@ -131,7 +131,7 @@ def is_address(url: str) -> bool:
 
 
 class Exchange:
-    """One request that an easy handle carries, and what came of it. Used on the thread that drives the handle."""
+    """One request that an easy handle carries, and its outcome. Used on the thread that drives the handle."""
 
     def __init__(
         self, curl: pycurl.Curl, method: str, url: str, headers: Mapping[str, str], body: bytes, *, seconds: float, most: int

@@ -70,10 +70,10 @@ class MultiClient:
         at: str = "",
         tls: ClientTls | None = None,
     ) -> None:
-        """Begin a request; ``told`` is called once, on the client's thread, and must not block. Thread-safe.
+        """Begin a request; ``told`` receives the outcome once, on the client's thread, and must not block. Thread-safe.
 
         ``at``: the host or IP address to connect to; the certificate is still for the url's host. Other arguments are those
-        of `HttpClient.ask`. After `close` it is told at once that there is no answer.
+        of `HttpClient.ask`. After `close` the outcome is `NoAnswer` at once.
         """
         with self._lock:
             closed = self._closed

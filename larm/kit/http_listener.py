@@ -40,11 +40,11 @@ class Request(NamedTuple):
     host: str
     """IP address of the client."""
     certificate: Mapping[str, Any]
-    """As `ssl.SSLSocket.getpeercert` has it; empty without TLS."""
+    """The result of `ssl.SSLSocket.getpeercert`; empty without TLS."""
 
 
 class Response(NamedTuple):
-    """What the client gets."""
+    """The status and body that the client gets."""
 
     status: int
     body: bytes
@@ -85,8 +85,8 @@ class HttpListener:
     ) -> None:
         """Raises OSError if the address can't be bound.
 
-        ``answer`` is called on the threads of `serve`. ``failed`` is told, on the thread of `run`, the IP address of a client
-        that can't be served, and why. ``largest``: bytes of a body. ``tls`` is asked for each new connection.
+        ``answer`` is called on the threads of `serve`. ``failed`` is called on the thread of `run`, with the IP address of a
+        client that can't be served and the error. ``largest``: bytes of a body. ``tls`` is asked for each new connection.
         """
         # constant after construction
         self._answer = answer

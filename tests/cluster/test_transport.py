@@ -1,4 +1,4 @@
-"""AgentServer and AgentClient over real sockets: who gets an answer, who is refused, and what both sides say about it."""
+"""AgentServer and AgentClient over real sockets: answers, refusals, and the sentences that both sides log."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -50,7 +50,7 @@ def credentials(folder: Path, name: str, crl: Path | None = None, **more: object
 
 
 def stranger(folder: Path, authority: Path) -> Credentials:
-    """With a certificate of its own authority, which trusts that of the cluster."""
+    """Return credentials of another authority, which trust that of the cluster."""
     made = object.__new__(Credentials)
     shutil.copy(authority / "ca.pem", folder / "trusted.pem")
     made.__dict__.update(credentials(folder, "two").__dict__)
@@ -80,9 +80,9 @@ class Pair(NamedTuple):
     client: AgentClient
     server: AgentServer
     heard: queue.SimpleQueue[str]
-    """By the server's log."""
+    """Lines of the server's log."""
     said: queue.SimpleQueue[str]
-    """By the client's."""
+    """Lines of the client's log."""
     asked: list[Asked]
 
 
@@ -274,6 +274,24 @@ def test_connection_is_kept_between_requests(folder: Path, monkeypatch: pytest.M
         assert len(begun) == 1
 
 
+def test_revoked_server_is_refused_although_it_was_known(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    crl = revoke(folder, (), tmp_path / "crl.pem")
+    monkeypatch.setattr(http_listener, "_LIFETIME", -1.0)
+    with pair(credentials(folder, "one"), credentials(folder, "two", crl)) as both:
+        assert both.ask() == b"cba"
+        revoke(folder, ("one",), crl)
+        assert refused(both.ask()).code == "revoked"
+
+
+def test_missing_certificate_is_named_on_both_sides(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    of_two = credentials(folder, "two")
+    without = of_two.client_tls()._replace(certificate=b"", key=b"")
+    monkeypatch.setattr(of_two, "client_tls", lambda: without)
+    with pair(credentials(folder, "one"), of_two) as both:
+        assert "wants a certificate" in refused(both.ask()).reason
+        assert "has no certificate" in both.heard.get(timeout=5)
+
+
 def test_silent_strangers_delay_no_agent(folder: Path) -> None:
     with pair(credentials(folder, "one"), credentials(folder, "two")) as both:
         strangers = [socket.create_connection(both.server.address) for _ in range(20)]
@@ -351,6 +369,14 @@ def test_dead_agents_delay_no_request_to_others() -> None:
             both.client.ask("dead-d4", f"127.0.0.1:{dead.getsockname()[1]}", "urls", b"", 60.0, lambda _: told.set())
         assert both.ask() == b"cba"
         assert not told.is_set()
+        dead.settimeout(0.05)
+        waiting = []
+        with suppress(TimeoutError):
+            while True:
+                waiting.append(dead.accept()[0])
+        for each in waiting:
+            each.close()
+        assert len(waiting) == 4
 
 
 def test_requests_that_wait_for_a_dead_agent_end_in_time() -> None:

@@ -136,6 +136,8 @@ def test_slow_request_is_dropped_and_its_memory_freed(monkeypatch: pytest.Monkey
     monkeypatch.setattr(http_listener, "_REQUEST", 0.05)
     monkeypatch.setattr(http_listener, "_TICK", 0.01)
     with running() as server, server.connect() as client:
+        client.sendall(post(b"one"))
+        assert response(client) == (200, b"one")
         client.sendall(post(b"x" * 900)[:-1])
         assert ended(client)
         assert server.listener._buffered == 0
