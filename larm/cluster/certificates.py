@@ -15,9 +15,11 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from larm.errors import StorageError, UsageError
-from larm.kit.disk.disk_failure import disk_failure
+from larm.kit.disk.atomic import write_atomically
+from larm.kit.disk.disk_failure import disk_failure, disk_failures
 
 AUTHORITY = "ca"
+REVOKED = "crl.pem"
 _YEARS = 10
 """Until they expire: a crawl should not end for that."""
 
@@ -53,16 +55,7 @@ def issue(folder: Path, name: str, hosts: tuple[str, ...], now: datetime.datetim
     """
     if not name.isascii():
         raise UsageError(f"{name}: the name of an agent has letters from a to z, digits, - and . only")
-    authority = folder / f"{AUTHORITY}.pem"
-    try:
-        issuer = x509.load_pem_x509_certificate(authority.read_bytes())
-        issuer_key = serialization.load_pem_private_key((folder / f"{AUTHORITY}.key").read_bytes(), None)
-    except FileNotFoundError as error:
-        raise UsageError(f"{folder}: no authority in it; larm cluster ca {folder} makes one") from error
-    except (OSError, ValueError) as error:
-        raise StorageError(f"{authority}: it can't be read: {error}") from error
-    if not isinstance(issuer_key, ec.EllipticCurvePrivateKey):
-        raise UsageError(f"{folder}/{AUTHORITY}.key: not a key of larm's")
+    issuer, issuer_key = _issuer(folder)
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     purposes = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
@@ -74,6 +67,46 @@ def issue(folder: Path, name: str, hosts: tuple[str, ...], now: datetime.datetim
         .sign(issuer_key, hashes.SHA256())
     )
     return _write(folder, name, key, built)
+
+
+def revoke(folder: Path, name: str, now: datetime.datetime) -> Path:
+    """Add ``NAME.pem`` to the revocation list ``crl.pem`` beside the authority. Raises UsageError or StorageError."""
+    issuer, issuer_key = _issuer(folder)
+    path, list_path = folder / f"{name}.pem", folder / REVOKED
+    try:
+        certificate = x509.load_pem_x509_certificate(path.read_bytes())
+        former = x509.load_pem_x509_crl(list_path.read_bytes()) if list_path.exists() else ()
+    except FileNotFoundError as error:
+        raise UsageError(f"{path}: there is no such certificate; larm cluster issue has made it") from error
+    except (OSError, ValueError) as error:
+        raise StorageError(f"{folder}: {path.name} or {REVOKED} can't be read: {error}") from error
+    built = (
+        x509.CertificateRevocationListBuilder()
+        .issuer_name(issuer.subject)
+        .last_update(now - datetime.timedelta(days=1))  # clocks differ
+        .next_update(now + datetime.timedelta(days=365 * _YEARS))
+    )
+    dates = {each.serial_number: each.revocation_date_utc for each in former} | {certificate.serial_number: now}
+    for serial, date in dates.items():
+        revoked = x509.RevokedCertificateBuilder().serial_number(serial).revocation_date(date).build()
+        built = built.add_revoked_certificate(revoked)
+    with disk_failures(list_path):
+        write_atomically(list_path, built.sign(issuer_key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+    return list_path
+
+
+def _issuer(folder: Path) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
+    authority = folder / f"{AUTHORITY}.pem"
+    try:
+        issuer = x509.load_pem_x509_certificate(authority.read_bytes())
+        issuer_key = serialization.load_pem_private_key((folder / f"{AUTHORITY}.key").read_bytes(), None)
+    except FileNotFoundError as error:
+        raise UsageError(f"{folder}: no authority in it; larm cluster ca {folder} makes one") from error
+    except (OSError, ValueError) as error:
+        raise StorageError(f"{authority}: it can't be read: {error}") from error
+    if not isinstance(issuer_key, ec.EllipticCurvePrivateKey):
+        raise UsageError(f"{folder}/{AUTHORITY}.key: not a key of larm's")
+    return issuer, issuer_key
 
 
 def _builder(

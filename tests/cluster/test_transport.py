@@ -15,15 +15,14 @@ from typing import NamedTuple
 import msgspec
 import pytest
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
 
 from larm.cluster.address import Address, parse_address
 from larm.cluster.agent_client import AgentClient
 from larm.cluster.agent_server import AgentServer
-from larm.cluster.certificates import issue, make_authority
+from larm.cluster.certificates import REVOKED, issue, make_authority, revoke
 from larm.cluster.credentials import Credentials
 from larm.cluster.transport import LARGEST, Asked, Complaints, NoAnswer, Origin, Refusal
-from larm.errors import ConfigError
+from larm.errors import ConfigError, UsageError
 from larm.kit import http_listener
 from larm.kit.threads.workers import Workers
 
@@ -59,18 +58,14 @@ def stranger(folder: Path, authority: Path) -> Credentials:
     return made
 
 
-def revoke(folder: Path, names: tuple[str, ...], path: Path) -> Path:
-    authority = x509.load_pem_x509_certificate((folder / "ca.pem").read_bytes())
-    key = serialization.load_pem_private_key((folder / "ca.key").read_bytes(), None)
-    crl = x509.CertificateRevocationListBuilder().issuer_name(authority.subject).last_update(NOW)
-    crl = crl.next_update(NOW + datetime.timedelta(days=1))
-    for name in names:
-        serial = x509.load_pem_x509_certificate((folder / f"{name}.pem").read_bytes()).serial_number
-        crl = crl.add_revoked_certificate(x509.RevokedCertificateBuilder().serial_number(serial).revocation_date(NOW).build())
-    new = path.with_suffix(".new")
-    new.write_bytes(crl.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))  # type: ignore[arg-type]
-    new.replace(path)
-    return path
+@pytest.fixture
+def revoking(folder: Path, tmp_path: Path) -> Path:
+    """Return a copy of the folder, with a list of revoked certificates that has another one."""
+    made = tmp_path / "revoking"
+    shutil.copytree(folder, made)
+    issue(made, "former", (), NOW)
+    revoke(made, "former", NOW)
+    return made
 
 
 class Pair(NamedTuple):
@@ -242,25 +237,28 @@ def test_certificate_out_of_its_time_is_named_on_both_sides(
         assert word in both.heard.get(timeout=5)
 
 
-def test_revoked_client_is_named_on_both_sides_once_the_list_changes(folder: Path, tmp_path: Path) -> None:
-    crl = revoke(folder, (), tmp_path / "crl.pem")
-    with pair(credentials(folder, "one", crl), credentials(folder, "two")) as both:
+def test_revoked_client_is_named_on_both_sides_once_the_list_changes(revoking: Path) -> None:
+    with pair(credentials(revoking, "one", revoking / REVOKED), credentials(revoking, "two")) as both:
         assert both.ask() == b"cba"
-    with pair(credentials(folder, "one", crl), credentials(folder, "two")) as both:
-        revoke(folder, ("two",), crl)
+    with pair(credentials(revoking, "one", revoking / REVOKED), credentials(revoking, "two")) as both:
+        revoke(revoking, "two", NOW)
         outcome = refused(both.ask())
         assert outcome.code == "revoked"
         assert "revoked" in both.heard.get(timeout=5)
 
 
-def test_revocation_counts_once_a_kept_connection_is_replaced(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    crl = revoke(folder, (), tmp_path / "crl.pem")
+def test_revocations_add_up(revoking: Path) -> None:
+    revoke(revoking, "two", NOW)
+    assert len(list(x509.load_pem_x509_crl((revoking / REVOKED).read_bytes()))) == 2
+    with pytest.raises(UsageError, match="no such certificate"):
+        revoke(revoking, "three", NOW)
+
+
+def test_revocation_counts_once_a_kept_connection_is_replaced(revoking: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_listener, "_LIFETIME", -1.0)
-    with pair(credentials(folder, "one", crl), credentials(folder, "two")) as both:
+    with pair(credentials(revoking, "one", revoking / REVOKED), credentials(revoking, "two")) as both:
         assert both.ask() == b"cba"
-        revoke(folder, ("two",), crl)
+        revoke(revoking, "two", NOW)
         assert refused(both.ask()).code == "revoked"
 
 
@@ -274,12 +272,11 @@ def test_connection_is_kept_between_requests(folder: Path, monkeypatch: pytest.M
         assert len(begun) == 1
 
 
-def test_revoked_server_is_refused_although_it_was_known(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    crl = revoke(folder, (), tmp_path / "crl.pem")
+def test_revoked_server_is_refused_although_it_was_known(revoking: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_listener, "_LIFETIME", -1.0)
-    with pair(credentials(folder, "one"), credentials(folder, "two", crl)) as both:
+    with pair(credentials(revoking, "one"), credentials(revoking, "two", revoking / REVOKED)) as both:
         assert both.ask() == b"cba"
-        revoke(folder, ("one",), crl)
+        revoke(revoking, "one", NOW)
         assert refused(both.ask()).code == "revoked"
 
 
@@ -302,9 +299,9 @@ def test_silent_strangers_delay_no_agent(folder: Path) -> None:
             each.close()
 
 
-def test_revoked_server_is_named_on_both_sides(folder: Path, tmp_path: Path) -> None:
-    crl = revoke(folder, ("one",), tmp_path / "crl.pem")
-    with pair(credentials(folder, "one"), credentials(folder, "two", crl)) as both:
+def test_revoked_server_is_named_on_both_sides(revoking: Path) -> None:
+    revoke(revoking, "one", NOW)
+    with pair(credentials(revoking, "one"), credentials(revoking, "two", revoking / REVOKED)) as both:
         assert refused(both.ask()).code == "revoked"
         assert "refused the connection" in both.heard.get(timeout=5)
 
