@@ -107,6 +107,7 @@ class HttpListener:
         self._lock = threading.Lock()
         # guarded by self._lock
         self._closing: float | None = None  # until when requests in progress are still answered
+        self._begun = False
         # only ever becomes True; `_wake` reads it under the lock
         self._closed = False
         # only the thread of `run`
@@ -126,6 +127,8 @@ class HttpListener:
 
     def run(self) -> None:
         """Serve connections until `close`."""
+        with self._lock:
+            self._begun = True
         while not self._over():
             for key, events in self._selector.select(_TICK if self._connections or not self._accepting else None):
                 if key.fileobj is self._woken:
@@ -137,7 +140,23 @@ class HttpListener:
             while not self._responses.empty():
                 self._respond(*self._responses.get())
             self._clean()
+        self._end()
+
+    def close(self, seconds: float) -> None:
+        """Accept nothing more and end `run` and `serve`; requests in progress get ``seconds``. Thread-safe."""
         with self._lock:
+            self._closing = _clock.monotonic() + seconds
+            begun, self._begun = self._begun, True
+        if begun:
+            self._wake()
+        else:
+            self._over()
+            self._end()
+
+    def _end(self) -> None:
+        with self._lock:
+            if self._closed:
+                return
             self._closed = True
             self._waker.close()
         self._questions.put(None)
@@ -145,12 +164,6 @@ class HttpListener:
             self._drop(connection)
         self._woken.close()
         self._selector.close()
-
-    def close(self, seconds: float) -> None:
-        """Accept nothing more and end `run` and `serve`; requests in progress get ``seconds``. Thread-safe."""
-        with self._lock:
-            self._closing = _clock.monotonic() + seconds
-        self._wake()
 
     def _over(self) -> bool:
         with self._lock:

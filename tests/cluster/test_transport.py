@@ -68,6 +68,14 @@ def revoking(folder: Path, tmp_path: Path) -> Path:
     return made
 
 
+def has_ipv6() -> bool:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return False
+    return True
+
+
 class Pair(NamedTuple):
     """An agent that asks and one that answers."""
 
@@ -87,6 +95,7 @@ def pair(
     of_two: Credentials | None = None,
     answer: Callable[[Asked], bytes | Refusal] = lambda asked: asked.body[::-1],
     sender: Origin = TWO,
+    listen: Address = HERE,
 ) -> Iterator[Pair]:
     """``one`` answers, ``two`` asks."""
     deaths: list[str] = []
@@ -99,7 +108,7 @@ def pair(
         asked.append(question)
         return answer(question)
 
-    server = AgentServer(HERE, lambda: ONE, answered, heard.put, of_one)
+    server = AgentServer(listen, lambda: ONE, answered, heard.put, of_one)
     client = AgentClient(lambda: sender, said.put, of_two)
     server.start(workers)
     client.start(workers)
@@ -153,6 +162,21 @@ def test_certified_request_is_answered(folder: Path) -> None:
 def test_plain_listener_is_for_this_machine_only(folder: Path) -> None:
     with pytest.raises(ConfigError, match="insecure"):
         AgentServer(Address("192.0.2.7", 0), lambda: ONE, lambda _: b"", print)
+
+
+def test_server_that_was_never_started_frees_its_port() -> None:
+    server = AgentServer(HERE, lambda: ONE, lambda _: b"", print)
+    server.close()
+    again = AgentServer(server.address, lambda: ONE, lambda _: b"", print)
+    again.close()
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="no IPv6 on this machine")
+def test_ipv6_request_is_answered(folder: Path) -> None:
+    for of_one, of_two in ((None, None), (credentials(folder, "one"), credentials(folder, "two"))):
+        with pair(of_one, of_two, listen=Address("::1", 0)) as both:
+            assert both.ask() == b"cba"
+            assert str(both.server.address).startswith("[::1]:")
 
 
 def test_taken_port_is_a_config_error() -> None:
