@@ -18,6 +18,7 @@ import msgspec
 
 from larm.cluster.etcd import Etcd, Found, Get, NoEtcd, Put, Same
 from larm.cluster.etcd_process import EtcdProcess, Site
+from larm.errors import UsageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.json_file import read_json
@@ -68,11 +69,11 @@ def members(etcd: Etcd) -> tuple[Member, ...] | NoEtcd:
 
 
 def remove_member(etcd: Etcd, name: str) -> bool | NoEtcd:
-    """Remove the member of a machine that will not come back. Return False if there is none."""
+    """Remove the member of an agent whose machine will not come back. Return False if there is none."""
     listed = members(etcd)
     if isinstance(listed, NoEtcd):
         return listed
-    found = next((member for member in listed if member.name == name), None)
+    found = next((member for member in listed if member.name.partition("@")[0] == name), None)
     if found is None:
         return False
     removed = etcd.call("cluster/member/remove", {"ID": str(found.id)}, _Members)
@@ -92,7 +93,6 @@ class EtcdMember:
         self._folder = folder
         self._peer = site.peer
         self._etcd = etcd
-        self._own = Etcd([site.client], site.tls)
         self._process = EtcdProcess(folder, site)
         self._now = now
         self._log = log
@@ -139,7 +139,9 @@ class EtcdMember:
                 self._grow()
 
     def alone(self) -> None:
-        """Go on without the other members, which are gone for good: an operator's decision."""
+        """Go on without the other members, which are gone for good: an operator's decision. Raises UsageError."""
+        if not self._process.has_data:
+            raise UsageError("this machine has no member of etcd: run the command on one that has")
         self._process.end()
         self._process.start("--force-new-cluster")
         self._log("etcd goes on with this machine as its only member")
@@ -149,7 +151,6 @@ class EtcdMember:
         self._stop_listening()
         self._give_up_lease()
         self._process.end()
-        self._own.close()
 
     # -- a member
 
@@ -174,7 +175,7 @@ class EtcdMember:
                 self._process.end()  # it is added again
 
     def _tend(self, now: float) -> None:
-        status = self._own.call("maintenance/status", {}, _Status)
+        status = self._etcd.call("maintenance/status", {}, _Status)
         listed = members(self._etcd)
         if not isinstance(status, NoEtcd) and status.leader:
             self._led, self._pause = now, 1.0
@@ -243,7 +244,7 @@ class EtcdMember:
     def _found(self) -> None:
         self._founder = True
         self._process.start(
-            "--initial-cluster", f"{self._site.name}={self._peer}", "--initial-cluster-token", secrets.token_hex(8)
+            "--initial-cluster", f"{self._site.label}={self._peer}", "--initial-cluster-token", secrets.token_hex(8)
         )
         self._log(f"etcd begins at {self._site.client}: start the other machines with --etcd run,{self._site.client}")
 
@@ -266,7 +267,7 @@ class EtcdMember:
         added = self._etcd.call("cluster/member/add", {"peerURLs": [self._peer], "isLearner": True}, _Members, again=False)
         if isinstance(added, NoEtcd):  # a fresh member must be up for 5 s before the next one is added
             return
-        cluster = ",".join(f"{member.name or self._site.name}={peer}" for member in added.members for peer in member.peers)
+        cluster = ",".join(f"{member.name or self._site.label}={peer}" for member in added.members for peer in member.peers)
         self._process.start("--initial-cluster", cluster, "--initial-cluster-state", "existing")
 
     def _due(self) -> tuple[Member, ...] | None:

@@ -26,6 +26,7 @@ class Site(NamedTuple):
     """Where a member is."""
 
     name: str
+    """The agent's."""
     host: str
     """The name or address where other machines reach it."""
     listen: str = "127.0.0.1"
@@ -34,6 +35,11 @@ class Site(NamedTuple):
     """For clients; the next one is for members."""
     tls: Tls | None = None
     """With a certificate, which must be for the addresses of the machine too."""
+
+    @property
+    def label(self) -> str:
+        """Its name in etcd, which no other member has: agents come back with another address."""
+        return f"{self.name}@{self.host}:{self.port}"
 
     @property
     def client(self) -> str:
@@ -48,7 +54,7 @@ class Site(NamedTuple):
     @property
     def options(self) -> list[str]:
         """Those of etcd's command line."""
-        found = ["--name", self.name, "--advertise-client-urls", self.client, "--initial-advertise-peer-urls", self.peer]
+        found = ["--name", self.label, "--advertise-client-urls", self.client, "--initial-advertise-peer-urls", self.peer]
         found += ["--listen-client-urls", self.url(self.listen, self.port)]
         found += ["--listen-peer-urls", self.url(self.listen, self.port + 1)]
         if self.tls is not None:

@@ -47,7 +47,10 @@ class Machine:
     def names(self) -> set[str]:
         """Of the members, learners in brackets."""
         listed = members(self.etcd)
-        return set() if isinstance(listed, NoEtcd) else {f"[{each.name}]" if each.learner else each.name for each in listed}
+        if isinstance(listed, NoEtcd):
+            return set()
+        names = [(each.name.partition("@")[0], each.learner) for each in listed]
+        return {f"[{name}]" if learner else name for name, learner in names}
 
     def works(self) -> bool:
         return isinstance(self.etcd.txn((), [Put("a", b"1")]), Found)
@@ -104,6 +107,8 @@ def test_second_machine_waits_for_a_third_and_founder_without_its_directory_join
     machines.until(first.works)
     second = machines.add(1, first)
     machines.until(lambda: second.member._lease > 0)
+    with pytest.raises(UsageError, match="no member of etcd"):
+        second.member.alone()
     for _ in range(3):
         machines.until(second.works)
     assert first.names == {"m2"}
@@ -188,7 +193,7 @@ def test_survivor_goes_on_by_command_and_others_join_it_again(machines: Machines
     for machine in (second, third):
         lost(machines, machine)
     machines.until(lambda: "larm cluster etcd --alone" in first.member.trouble)
-    assert "m1, m3" in first.member.trouble
+    assert f"m1@{second.site.host}:{second.site.port}, m3@" in first.member.trouble
     first.member.alone()
     machines.until(first.works)
     machines.until(lambda: first.names == {"m2"} and not first.member.trouble)
