@@ -251,7 +251,7 @@ class Etcd:
             if not (answer.known or again):
                 break
         reasons: dict[str, list[str]] = {}
-        for endpoint, answer in failed.items():
+        for endpoint, answer in sorted(failed.items()):  # the same text each time, though the order of endpoints changes
             reasons.setdefault(answer.reason, []).append(endpoint)
         text = "; ".join(f"etcd at {', '.join(where)}: {reason}" for reason, where in reasons.items())
         known = all(answer.known for answer in failed.values())

@@ -143,6 +143,7 @@ class EtcdMember:
         if not self._process.has_data:
             raise UsageError("this machine has no member of etcd: run the command on one that has")
         self._process.end()
+        self._shut_out, self._restart_at = False, None
         self._process.start("--force-new-cluster")
         self._log("etcd goes on with this machine as its only member")
 

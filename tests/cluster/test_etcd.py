@@ -141,6 +141,14 @@ def test_next_endpoint_is_asked_if_nothing_listens_at_the_first_and_stays_first(
     assert answer.known
     assert answer.reason == f"etcd at {nowhere}: nothing listens there; start etcd, or correct cluster.etcd"
     alone.close()
+    several = Etcd([nowhere, "http://127.0.0.1:1"])
+    reason = refused(several.grant(3)).reason
+    assert refused(several.txn((), [Put("next", b"1")])).reason == reason
+    assert nowhere in reason
+    assert "http://127.0.0.1:1" in reason
+    several.endpoints.reverse()
+    assert refused(several.grant(3)).reason == reason
+    several.close()
 
 
 @needs_etcd
