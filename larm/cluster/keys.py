@@ -15,7 +15,7 @@ MOST_PAST = 8
 """Unsettled views at which nobody joins. Losses go on, as the members bound them."""
 Count = Annotated[int, msgspec.Meta(ge=0, le=LAST)]
 Weight = Annotated[float, msgspec.Meta(gt=0, lt=1_000)]
-"""Weight that a placement accepts (`larm.cluster.placement`)."""
+"""A weight that a placement accepts (`larm.cluster.placement`)."""
 Text = Annotated[str, msgspec.Meta(max_length=1_000)]
 What = Literal["pause", "resume", "stop", "settings"]
 _Value = TypeVar("_Value", bound=msgspec.Struct)
@@ -53,8 +53,8 @@ class Lost(msgspec.Struct, frozen=True, array_like=True):
 
     epoch: Count
     """The first view without it."""
-    modified: Count
-    """Revision of its last renewal; 0: its key had vanished before."""
+    revision: Count
+    """It renewed at this revision for the last time, or before it."""
 
 
 class View(msgspec.Struct, frozen=True, array_like=True):
@@ -72,7 +72,7 @@ class View(msgspec.Struct, frozen=True, array_like=True):
     def then(self, members: dict[str, Member], lost: dict[str, Lost] | None = None) -> "View":
         """Return the next view, with these members."""
         weights = {name: member.weight for name, member in self.members.items()}
-        past = (*self.past, PastView(self.epoch, weights))
+        past = (*self.past, PastView(self.epoch, weights)) if weights else self.past
         return View(self.epoch + 1, members, past, self.lost | (lost or {}), self.closed)
 
 
@@ -98,6 +98,13 @@ class SeenAgent(NamedTuple):
 
     state: AgentState
     modified: int
+
+
+class SeenCommand(NamedTuple):
+    """A command as a poll found it; the highest revision counts."""
+
+    command: "Command"
+    revision: int
 
 
 class Run(msgspec.Struct, frozen=True, array_like=True):

@@ -42,20 +42,22 @@ class Rules(NamedTuple):
 class _Record(NamedTuple):
     """An agent's key as seen so far."""
 
-    modified: int
-    """0: it is absent."""
+    there: bool
+    revision: int
+    """Of its last renewal; without the key, of the poll that first missed it. No renewal is later."""
     first: float
-    """Our clock when this revision was first seen."""
+    """Our clock when this was first seen."""
     released: int
-    stopped: bool
+    stopped: bool = False
 
 
 class _Known(NamedTuple):
     """A poll's result."""
 
     view: View
+    modified: int
+    """Revision of the view's key: an agent whose key vanished writes both again."""
     agents: Mapping[str, SeenAgent]
-    revision: int
     records: Mapping[str, _Record]
     views: tuple[tuple[int, Placement], ...]
     """Epochs and placements, the oldest first; without those of views that have no members."""
@@ -80,7 +82,7 @@ class ViewState:
         self.rules = rules
         self._placement = placement
         # replaced as a whole by larm-etcd
-        self._known = _Known(View(), {}, 0, {}, (), 0.0, {})
+        self._known = _Known(View(), 0, {}, {}, (), 0.0, {})
         self.fenced_at = NEVER
         """When this agent must stop if no more renewals are confirmed."""
         self.lost: Mapping[str, int] = dict(lost or {})
@@ -97,8 +99,11 @@ class ViewState:
         """Stop at once, until a later renewal is confirmed."""
         self.fenced_at = NEVER
 
-    def see(self, view: View, agents: Mapping[str, SeenAgent], revision: int, now: float) -> None:
-        """Take the result of a poll. ``now``: read after the answer came."""
+    def see(self, view: View, modified: int, agents: Mapping[str, SeenAgent], revision: int, now: float) -> None:
+        """Take the result of a poll: the view with the revision that wrote it, and the agents' keys.
+
+        ``revision``: of etcd; ``now``: read after the answer came.
+        """
         if now - self._last > self.rules.lease / 3:  # no polls, or this process was stopped: others may have been, too
             self._steady = now
         self._last = now
@@ -106,25 +111,19 @@ class ViewState:
         same = view == before.view
         past = [PastView(view.epoch, {name: member.weight for name, member in view.members.items()})]
         names = {*agents, *view.lost, *(name for each in (*view.past, *past) for name in each.weights)}
-        records = {name: self._record(name, view, agents.get(name), now) for name in names}
+        rewritten = modified != before.modified
+        records = {
+            name: _seen(agents[name], before.records.get(name), now)
+            if name in agents
+            else _missed(name, view, before.records.get(name), _Record(False, revision, now, 0), rewritten=rewritten)
+            for name in names
+        }
         closed_from = before.closed_from if before.view.closed else now
         views = before.views if same else tuple(self._placements((*view.past, *past)))
         lost = {name: each.epoch for name, each in view.lost.items() if self.lost.get(name, 0) < each.epoch}
         if lost:
             self.lost = dict([*self.lost.items(), *lost.items()][-_MOST_LOST:])
-        self._known = _Known(view, agents, revision, records, views, closed_from, before.open if same else {})
-
-    def _record(self, name: str, view: View, seen: SeenAgent | None, now: float) -> _Record:
-        old = self._known.records.get(name)
-        if seen is not None:
-            if old is not None and old.modified == seen.modified:
-                return old
-            return _Record(seen.modified, now, seen.state.released, seen.state.stopped)
-        if old is None:
-            return _Record(0, now, 0, stopped=False)
-        last = view.lost[name].modified if name in view.lost else 0
-        # else it may have renewed after the revision that was seen last
-        return old if old.modified == last else _Record(0, now, old.released, stopped=False)
+        self._known = _Known(view, modified, agents, records, views, closed_from, before.open if same else {})
 
     def _placements(self, views: tuple[PastView, ...]) -> Iterator[tuple[int, Placement]]:
         weights = {each.epoch: each.weights for each in self._known.view.past}
@@ -146,11 +145,6 @@ class ViewState:
     def agents(self) -> Mapping[str, SeenAgent]:
         """The agents' keys by their names."""
         return self._known.agents
-
-    @property
-    def revision(self) -> int:
-        """Revision of etcd at the last poll."""
-        return self._known.revision
 
     @property
     def inside(self) -> bool:
@@ -211,7 +205,7 @@ class ViewState:
         record = known.records[name]
         if record.released >= epoch:
             return True
-        if name in known.agents or name in known.view.members:
+        if name not in known.view.lost or name in known.view.members:
             return False
         return record.stopped or now >= record.first + self.rules.adoption
 
@@ -227,14 +221,18 @@ class ViewState:
     def silent(self, name: str, now: float) -> float:
         """Return the seconds since this agent first saw the other's present renewal, while its own polls succeeded."""
         record = self._known.records.get(name)
-        if record is None or name == self.me:
+        if record is None:
             return 0.0
         return max(0.0, min(now, self._last) - max(record.first, self._steady))
 
-    def last_renewal(self, name: str) -> int:
-        """Return the revision of an agent's last renewal; 0: its key is absent."""
-        seen = self._known.agents.get(name)
-        return seen.modified if seen is not None else 0
+    def released(self, name: str) -> int:
+        """Return the newest epoch that an agent has released, as far as is known."""
+        record = self._known.records.get(name)
+        return record.released if record is not None else 0
+
+    def no_renewal_after(self, name: str) -> int:
+        """Return the revision of an agent's last renewal, or the one from which on its key is absent."""
+        return self._known.records[name].revision
 
     def may_settle(self, now: float) -> bool:
         """Return True if the past views can be forgotten: each host is open to its owner."""
@@ -242,10 +240,22 @@ class ViewState:
         view = known.view
         if view.closed and now < known.closed_from + self.rules.adoption:
             return False
-        epochs = [*(each.epoch for each in view.past), view.epoch]
-        before = all(
-            self._let_go(known, name, epoch, now)
-            for each, epoch in zip(view.past, epochs[1:], strict=True)
-            for name in each.weights
-        )
-        return before and all(known.records[name].released >= view.epoch for name in view.members)
+        names = {*view.members, *(name for past in view.past for name in past.weights)}
+        return all(self._let_go(known, name, view.epoch, now) for name in names)
+
+
+def _seen(seen: SeenAgent, old: _Record | None, now: float) -> _Record:
+    if old is not None and old.there and old.revision == seen.modified:
+        return old
+    return _Record(True, seen.modified, now, seen.state.released, seen.state.stopped)
+
+
+def _missed(name: str, view: View, old: _Record | None, new: _Record, *, rewritten: bool) -> _Record:
+    """Return the record of an absent key: the old one if no renewal can be later."""
+    if old is None:
+        return new
+    if name in view.lost and name not in view.members:
+        current = old.revision >= view.lost[name].revision
+    else:
+        current = not old.there and not rewritten
+    return old if current else new._replace(released=old.released)

@@ -94,7 +94,7 @@ class FakeEtcd:
 
     def restart(self) -> None:
         """Each lease begins again, as with a new leader."""
-        for lease in self._leases:
+        for lease in list(self._leases):
             self.keep(lease)
 
     def snapshot(self) -> tuple[int, dict[str, _Entry], dict[int, _Lease]]:
