@@ -641,11 +641,15 @@ class Session:
                 return self._lose(silent, now, self._reading.same(self._mine["agents"])) or True
         if not self.state.settled and self.state.may_settle(at):
             return self._guarded((Put(self._keys.view, pack(View(view.epoch, view.members))),), now, self._keys.view)
-        if mine.leaving and others and self.state.settled and all(self.state.silent(name, at) < lease / 2 for name in others):
+        if mine.leaving and others and self.state.settled and all(self._alive(name, at) for name in others):
             rest = {name: member for name, member in view.members.items() if name != self._own.name}
             puts = (Put(self._keys.view, pack(view.then(rest))), Delete(self._keys.idles, prefix=True))
             return self._guarded(puts, now, self._keys.view)
         return False
+
+    def _alive(self, name: str, at: float) -> bool:
+        seen = self._reading.agents.get(name)
+        return seen is not None and not seen.state.stopped and self.state.silent(name, at) < self.state.rules.lease / 2
 
     def _lose(self, names: Iterable[str], now: Callable[[], float], compares: Sequence[Compare]) -> bool:
         """Remove these agents, if none has renewed since. Return True if that was done."""

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import greenlet
 
-from larm.cluster.etcd import Compare, Found, NoEtcd, Operation
+from larm.cluster.etcd import Compare, Found, NoEtcd, Operation, Put
 from larm.cluster.keys import LAST, Idle, Keys, Run, View, unpack
 from larm.cluster.placement import HashRing
 from larm.cluster.session import Applicant, Mine, SavedSession, Session
@@ -47,10 +47,10 @@ class Violation(AssertionError):
 
 
 class Request:
-    """A request of an agent to a host; ``sent`` when it has left the machine."""
+    """A request of an agent to a host; ``sent`` when it has left the machine, at ``connected`` or later."""
 
-    def __init__(self, page: Page, begun: float) -> None:
-        self.page, self.begun, self.sent, self.ends = page, begun, False, 0.0
+    def __init__(self, page: Page, connected: float) -> None:
+        self.page, self.connected, self.sent, self.ends = page, connected, False, 0.0
 
 
 class Disk:
@@ -78,7 +78,9 @@ class Wire:
     def txn(
         self, compares: Sequence[Compare], then: Sequence[Operation], otherwise: Sequence[Operation] = ()
     ) -> Found | NoEtcd:
-        return self._call(lambda: self.agent.world.etcd.txn(compares, then, otherwise), late=bool(then))
+        claims = any(isinstance(each, Put) and each.key.startswith(KEYS.idles) for each in then)
+        late = 0.2 if claims else 0.02 if then else 0.0
+        return self._call(lambda: self.agent.world.etcd.txn(compares, then, otherwise), late)
 
     def grant(self, seconds: int) -> int | NoEtcd:
         return self._call(lambda: self.agent.world.etcd.grant(seconds))
@@ -86,12 +88,19 @@ class Wire:
     def keep(self, lease: int) -> bool | NoEtcd:
         return self._call(lambda: self.agent.world.etcd.keep(lease))
 
-    def _call(self, call: Callable[[], object], *, late: bool = False):
+    def _call(self, call: Callable[[], object], late: float = 0.0):
         agent, world = self.agent, self.agent.world
         fate = world.random.random() / world.bad if world.rough() else 1.0
         if agent.cut:
             agent.wait(2.0)
             return NoEtcd("cut", known=fate < 0.5)
+        if agent.slow and late:  # the answer to a renewal is slow, the next one does not come
+            agent.slow = False
+            answer = call()
+            agent.wait(world.random.uniform(3.0, 15.0))
+            agent.cut = True
+            world.after(world.random.uniform(40.0, 80.0), setattr, agent, "cut", False)
+            return answer
         if fate < 0.02:  # the request is slow
             agent.wait(world.random.uniform(0.2, 8.0))
             return call()
@@ -106,7 +115,7 @@ class Wire:
             call()
             agent.wait(2.0)
             return NoEtcd("lost", known=False)
-        if late and fate < 0.09:  # it comes true after we have given it up
+        if fate < 0.07 + late:  # it comes true after we have given it up
             world.after(world.random.uniform(2.0, 9.0), call)
             agent.wait(2.0)
             return NoEtcd("slow", known=False)
@@ -119,7 +128,7 @@ class Agent:
     def __init__(self, world: World, name: str, disk: Disk, boot: int, *, continues: bool) -> None:
         self.world, self.name, self.disk, self.boot = world, name, disk, boot
         self.rate, self.offset = 1 + world.random.uniform(-0.001, 0.001), world.random.uniform(0, 1e6)
-        self.cut = self.leaving = self.ended = False
+        self.cut = self.slow = self.leaving = self.ended = False
         self.paused = 0.0
         self.requests: dict[str, Request] = {}
         self.unacknowledged: dict[Page, float] = {}
@@ -265,7 +274,8 @@ class Agent:
                     self.give_up(host, request)
         for host, request in list(self.requests.items()):
             if not request.sent:
-                world.send(self, host, request)
+                if world.now >= request.connected:
+                    world.send(self, host, request)
             elif world.now >= request.ends:
                 self.fetched(host, request)
         if not state.view.epoch or self.session.halted:
@@ -284,7 +294,7 @@ class Agent:
                     page = queue.pop(0)
                     if not queue:
                         del self.disk.queue[host]
-                    self.requests[host] = Request(page, world.now)
+                    self.requests[host] = Request(page, world.now + world.random.choice([0.0, 0.5, 4.0 * world.long]))
         self.deliver()
 
     def leaving_now(self) -> bool:
@@ -371,8 +381,8 @@ class World:
         """Who asks each host, and until when the host sees the request."""
         hosts = [f"h{n}.example" for n in range(8)]
         pages = [(host, n) for host in hosts for n in range(self.random.randint(4, 10))]
-        self.chain = self.random.random() < 0.6
-        """One page leads to the next: most agents are idle most of the time."""
+        self.chain, self.long = self.random.choice([(False, False), (True, False), (False, True)])
+        """Chain: one page leads to the next, so most agents are idle most of the time. Long: requests are long."""
         self.random.shuffle(pages)
         self.web = {page: [self.random.choice(pages) for _ in range(self.random.randint(1, 5))] for page in pages}
         if self.chain:
@@ -436,15 +446,16 @@ class World:
         if not self.agents:
             return
         agent = self.agents[self.random.choice(sorted(self.agents))]
-        seconds = self.random.choice([self.random.uniform(1, 15), self.random.uniform(15, 90)])
-        kind = self.random.choice(
-            ["pause", "pause", "crash", "gone", "cut", "cut", "down", "expire", "late", "leave", "join", "restart", "pause all"]
-        )
+        seconds = self.random.choice([self.random.uniform(1, 15), self.random.uniform(15, 90), self.random.uniform(45, 60)])
+        kinds = "pause pause pause crash gone cut cut slow slow down expire late leave join restart pause-all"
+        kind = self.random.choice(kinds.split())
         self.say(f"{kind} {agent.name} {seconds:.1f}")
         match kind:
             case "pause":
                 agent.paused = self.now + seconds
-            case "pause all":
+            case "slow":
+                agent.slow = True
+            case "pause-all":
                 for each in self.agents.values():
                     each.paused = self.now + seconds
             case "crash":
@@ -478,7 +489,7 @@ class World:
         if other not in ("", agent.name) and until > self.now:
             raise Violation(f"{host} is asked by {other} and {agent.name} at {self.now:.1f}")
         longest = RULES.request / agent.rate
-        slow = self.random.random() < (0.08 if self.chain else 0.25)
+        slow = self.random.random() < (0.08 if self.chain else 0.7 if self.long else 0.25)
         seconds = self.random.uniform(5, longest) if slow else self.random.uniform(0.3, 1.5)
         seconds = longest if slow and self.random.random() < 0.5 else seconds
         request.sent, request.ends = True, self.now + seconds
