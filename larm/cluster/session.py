@@ -12,7 +12,7 @@ import secrets
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -44,8 +44,8 @@ GATHER = 300.0
 """Seconds that a run waits for the members of the last view."""
 FIGURES = 10.0
 """Seconds between two reports of figures."""
-CALM = 5.0
-"""Seconds without a claim to be idle after a batch was refused because of one: its sender tries again."""
+CALM = 2.0
+"""Seconds without work until an agent claims to be idle. A refused batch comes again within them."""
 _MANY = 30
 """Agents from which on each polls less often than once a second: etcd gets some 30 requests a second then."""
 _STEPS = 6
@@ -54,7 +54,12 @@ _JUMP = 1_000
 """Epochs that are left out when a cluster is founded again: more than a lost history can have had since a backup."""
 _SLOWEST = 5.0
 """Seconds between two attempts at an etcd that does not answer."""
+_OTHER = "etcd has another cluster of this name: choose the right etcd with --etcd, or another --cluster"
 _BACK = "etcd went back in time: run `larm cluster found --again`"
+
+
+_Value = TypeVar("_Value", bound=msgspec.Struct)
+_Default = TypeVar("_Default")
 
 
 class Applicant(NamedTuple):
@@ -78,9 +83,7 @@ class Mine(NamedTuple):
     """The state of this agent's crawl, made after the last round."""
 
     idle: bool = False
-    """Nothing is left to do here, and was not for 2 s."""
-    changes: int = 0
-    """`Session.changes` as it was before ``idle`` was computed."""
+    """Nothing is left to do here."""
     released: int = 0
     """Epoch of the view for which no foreign host is left here. An agent without any host gives `LAST`."""
     leaving: bool = False
@@ -118,7 +121,7 @@ class _Reading(NamedTuple):
     id: ClusterId | None = None
     view: View = View()
     run: Run = Run()
-    quota: Quota | None = None
+    quota: Quota = Quota(0, 0)
     grant: Grant = Grant()
     agents: Mapping[str, SeenAgent] = MappingProxyType({})
     idles: Mapping[str, Idle] = MappingProxyType({})
@@ -132,7 +135,7 @@ class _Reading(NamedTuple):
 class Session:
     """Of one agent. ``saved``: as it was on the disk."""
 
-    def __init__(  # noqa: PLR0915
+    def __init__(
         self,
         etcd: Etcd,
         keys: Keys,
@@ -187,21 +190,15 @@ class Session:
         """The outcome of a transaction is unknown."""
         self._failures = 0
         self._went_back = False
-        self._renewals: dict[str, tuple[int, float]] = {}
-        """The last renewal of each agent, and when it was first seen here, in whatever etcd."""
         self._began: tuple[int, float] = (0, 0.0)
         """Number of the run that gathers, and since when."""
         self._figures_at = self._calm_from = self.state.fenced_at
         # guarded by self._lock
         self._lock = threading.Lock()
-        self.changes = 0
-        """Counts what ends idleness."""
         self.told_idle = False
         """etcd may have our claim to be idle."""
-        self._claimed = 0
-        """``changes`` at that claim."""
-        self._refused = False
-        """`busy` returned False since the last round."""
+        self._busy = False
+        """`busy` was called since the last round began."""
         self._orders: list[tuple[What, str, dict[str, str]]] = []
 
     # -- any thread
@@ -212,13 +209,9 @@ class Session:
         return self._saved
 
     def busy(self) -> bool:
-        """Note that something is to do. Return True if it may begin, or a batch be confirmed.
-
-        Else ask again after the next round: no claim is made for some seconds then.
-        """
+        """Note that something is to do. Return True if it may begin, or a batch be confirmed; else ask again a second later."""
         with self._lock:
-            self.changes += 1
-            self._refused = self._refused or self.told_idle
+            self._busy = True
             return not self.told_idle
 
     def order(self, what: What, why: str = "", settings: Mapping[str, str] | None = None) -> None:
@@ -232,6 +225,10 @@ class Session:
         """Poll, renew where it is due, and make the changes that are due. ``now``: CLOCK_BOOTTIME."""
         self._seen_epoch = self.state.view.epoch
         self._released = max(self._released, min(mine.released, self._seen_epoch))
+        with self._lock:
+            busy, self._busy = self._busy, False
+        if busy or not mine.idle:
+            mine, self._calm_from = mine._replace(idle=False), now() + CALM
         if self._poll(mine, now):
             for _ in range(_STEPS):
                 if self.halted or not self._change(mine, now) or self._failures:
@@ -264,41 +261,32 @@ class Session:
         """
         if name not in self._reading.view.members:
             return f"{name} is not a member of this cluster: `larm cluster status` names its members"
-        if self._renews(name, now()):
+        if self._alive(name, now()):
             return f"{name} is running: stop it there, or have it leave with `larm control DIR leave`"
         if len(self._reading.view.members) == 1:
             return f"{name} is the only member: start its agent, or another one, first"
         return "" if self._lose([name], now, ()) else self.trouble or "others changed the membership just now: try again"
 
-    def found_again(self, now: Callable[[], float]) -> str:
-        """Found this directory's cluster again in an etcd that was restored or is new. Return why not; empty: it is done.
+    def found_again(self, saved: SavedSession, now: Callable[[], float]) -> str:
+        """Found a cluster again in an etcd that was restored or is new. Return why not; empty: it is done.
 
-        The caller has polled for half a lease before.
+        ``saved``: of one of its agents. This session is none of them, and has polled for half a lease before.
         """
-        reading, saved, keys = self._reading, self._saved, self._keys
+        reading, keys, identity = self._reading, self._keys, self._reading.id
         if not saved.cluster:
             return "this directory was in no cluster: run it in the directory of an agent"
-        if reading.id is not None and reading.id.cluster != saved.cluster:
-            return "etcd has another cluster of this name: choose the right etcd with --etcd, or another --cluster"
-        running = [name for name in reading.agents if self._renews(name, now())]
+        if identity is not None and identity.cluster != saved.cluster:
+            return _OTHER
+        running = ", ".join(sorted(name for name in reading.agents if self._alive(name, now())))
         if running:
-            return f"{', '.join(sorted(running))} is running with this etcd: nothing has to be founded again"
-        generation = max(saved.generation, reading.id.generation if reading.id is not None else 0) + 1
-        wire = reading.id.wire if reading.id is not None else self._own.wire[0]
-        puts = (
-            Put(keys.id, pack(ClusterId(saved.cluster, generation, dict(self._own.settings), wire))),
-            Put(keys.view, pack(View(max(saved.epoch, reading.view.epoch) + _JUMP, closed=True))),
-            Put(keys.run, pack(Run(reading.run.number + 1))),
-            Delete(keys.agents, prefix=True),
-            Delete(keys.idles, prefix=True),
-        )
-        done = self._do(reading.same(keys.id, keys.view, keys.run), puts, now)
+            return f"{running} is running with this etcd: nothing has to be founded again"
+        generation, wire = (identity.generation, identity.wire) if identity is not None else (0, self._own.wire[0])
+        identity = ClusterId(saved.cluster, max(saved.generation, generation) + 1, dict(self._own.settings), wire)
+        view = View(max(saved.epoch, reading.view.epoch) + _JUMP, closed=True)
+        writes = [Put(keys.id, pack(identity)), Put(keys.view, pack(view)), Put(keys.run, pack(Run(reading.run.number + 1)))]
+        deletes = [Delete(keys.agents, prefix=True), Delete(keys.idles, prefix=True)]
+        done = self._do(reading.same(keys.id, keys.view, keys.run), [*writes, *deletes], now)
         return "" if done else self.trouble or "the cluster changed just now: try again"
-
-    def _renews(self, name: str, at: float) -> bool:
-        seen = self._reading.agents.get(name)
-        recent = at - self._renewals.get(name, (0, at))[1] < self.state.rules.lease / 2
-        return seen is not None and not seen.state.stopped and recent
 
     # -- transactions
 
@@ -342,14 +330,11 @@ class Session:
         """Return True if this is the cluster that this agent knows, later than at the last poll."""
         reading = self._read(found)
         self._reading, saved = reading, self._saved
-        for name, seen in reading.agents.items():
-            if self._renewals.get(name, (0,))[0] != seen.modified:
-                self._renewals[name] = seen.modified, at
         if reading.id is None:
             self.trouble = ""
             return self._halt(_BACK) if saved.cluster else True
         if saved.cluster not in ("", reading.id.cluster):
-            return self._halt("etcd has another cluster of this name: choose the right etcd with --etcd, or another --cluster")
+            return self._halt(_OTHER)
         if reading.id.generation > saved.generation or not saved.cluster:
             if saved.cluster:
                 saved = SavedSession(nonce=self._random(), lost=saved.lost)
@@ -377,26 +362,28 @@ class Session:
 
     def _read(self, found: Found) -> _Reading:
         keys, pairs = self._keys, {pair.key: pair for some in found.pairs for pair in some}
-        single = {
-            key: pairs[key].value for key in (keys.id, keys.view, keys.run, keys.quota, self._mine["grants"]) if key in pairs
-        }
-        agents = {name: SeenAgent(unpack(pair.value, AgentState), pair.modified) for name, pair in _below(keys.agents, pairs)}
-        run = unpack(single[keys.run], Run) if keys.run in single else Run()
-        if keys.command in pairs:
-            command = unpack(pairs[keys.command].value, Command)
-            self.command = SeenCommand(command, pairs[keys.command].modified) if command.run == run.number else None
-        figures = {name: pair.value for name, pair in _below(keys.figures, pairs)}
+
+        def one(key: str, kind: type[_Value], default: _Default) -> _Value | _Default:
+            return unpack(pairs[key].value, kind) if key in pairs else default
+
+        def below(top: str) -> dict[str, Pair]:
+            return {key[len(top) :]: pair for key, pair in pairs.items() if key.startswith(top)}
+
+        run, command = one(keys.run, Run, Run()), one(keys.command, Command, None)
+        current = command is not None and command.run == run.number
+        self.command = SeenCommand(command, pairs[keys.command].modified) if command is not None and current else None
+        figures = {name: pair.value for name, pair in below(keys.figures).items()}
         if figures:
-            self.figures, self.lasts = figures, {name: pair.value for name, pair in _below(keys.lasts, pairs)}
+            self.figures, self.lasts = figures, {name: pair.value for name, pair in below(keys.lasts).items()}
         return _Reading(
             found.revision,
-            unpack(single[keys.id], ClusterId) if keys.id in single else None,
-            unpack(single[keys.view], View) if keys.view in single else View(),
+            one(keys.id, ClusterId, None),
+            one(keys.view, View, View()),
             run,
-            unpack(single[keys.quota], Quota) if keys.quota in single else None,
-            unpack(single[self._mine["grants"]], Grant) if self._mine["grants"] in single else Grant(),
-            agents,
-            {name: unpack(pair.value, Idle) for name, pair in _below(keys.idles, pairs)},
+            one(keys.quota, Quota, Quota(0, 0)),
+            one(self._mine["grants"], Grant, Grant()),
+            {name: SeenAgent(unpack(pair.value, AgentState), pair.modified) for name, pair in below(keys.agents).items()},
+            {name: unpack(pair.value, Idle) for name, pair in below(keys.idles).items()},
             {key: pair.modified for key, pair in pairs.items()},
         )
 
@@ -609,23 +596,16 @@ class Session:
         return self._put_view(self._reading.view, self._state(mine, self._released), (), now)
 
     def _claim_idle(self, mine: Mine, now: Callable[[], float]) -> bool:
-        reading = self._reading
-        epoch = reading.view.epoch
-        wanted = mine.idle and self.run.state == "running" and self.state.settled and epoch == self._seen_epoch
-        at = now()
-        wanted = wanted and not self.state.fenced(at) and (mine.keep is None or self.granted <= mine.keep)
+        at, epoch = now(), self._reading.view.epoch
+        wanted = mine.idle and at >= self._calm_from and not self.state.fenced(at) and epoch == self._seen_epoch
+        wanted = (
+            wanted and self.run.state == "running" and self.state.settled and (mine.keep is None or self.granted <= mine.keep)
+        )
         with self._lock:
-            self._calm_from = at + CALM if self._refused else self._calm_from
-            self._refused = False
-            wanted = (
-                wanted
-                and at >= self._calm_from
-                and mine.changes == self.changes
-                and (not self.told_idle or self.changes == self._claimed)
-            )
+            wanted = wanted and not self._busy
             if wanted == self.told_idle:
                 return False
-            self.told_idle, self._claimed = True, self.changes  # until a later poll shows that it is not so
+            self.told_idle = True  # until a later poll shows that it is not so
         puts = (Put(self._mine["idles"], pack(Idle(epoch if wanted else 0))),)
         return self._guarded(puts, now, self._mine["idles"], self._keys.view, self._keys.run)
 
@@ -685,7 +665,7 @@ class Session:
 
     def _share_pages(self, mine: Mine, now: Callable[[], float]) -> bool:
         """Take pages of ``--max-pages``, or give them back."""
-        quota, pages, members = self._reading.quota or Quota(0, 0), self._reading.grant.pages, len(self._reading.view.members)
+        quota, pages, members = self._reading.quota, self._reading.grant.pages, len(self._reading.view.members)
         left = quota.left + mine.limit - quota.limit
         if mine.wants:
             self.short = left <= 0
@@ -721,7 +701,3 @@ class Session:
         puts = [Put(self._mine["figures"], mine.figures, self._lease)]
         self._do(self._reading.same(self._mine["agents"]), puts, now, *gets)
         return True
-
-
-def _below(top: str, pairs: Mapping[str, Pair]) -> list[tuple[str, Pair]]:
-    return [(key[len(top) :], pair) for key, pair in pairs.items() if key.startswith(top)]

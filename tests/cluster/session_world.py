@@ -78,9 +78,10 @@ class Wire:
     def txn(
         self, compares: Sequence[Compare], then: Sequence[Operation], otherwise: Sequence[Operation] = ()
     ) -> Found | NoEtcd:
-        claims = any(isinstance(each, Put) and each.key.startswith(KEYS.idles) for each in then)
-        late = 0.2 if claims else 0.02 if then else 0.0
-        return self._call(lambda: self.agent.world.etcd.txn(compares, then, otherwise), late)
+        puts = [each.key for each in then if isinstance(each, Put)]
+        late = 0.2 if any(key.startswith(KEYS.idles) for key in puts) else 0.02 if puts else 0.0
+        renews = any(key.startswith(KEYS.agents) for key in puts)
+        return self._call(lambda: self.agent.world.etcd.txn(compares, then, otherwise), late, renews=renews)
 
     def grant(self, seconds: int) -> int | NoEtcd:
         return self._call(lambda: self.agent.world.etcd.grant(seconds))
@@ -88,13 +89,13 @@ class Wire:
     def keep(self, lease: int) -> bool | NoEtcd:
         return self._call(lambda: self.agent.world.etcd.keep(lease))
 
-    def _call(self, call: Callable[[], object], late: float = 0.0):
+    def _call(self, call: Callable[[], object], late: float = 0.0, *, renews: bool = False):
         agent, world = self.agent, self.agent.world
         fate = world.random.random() / world.bad if world.rough() else 1.0
         if agent.cut:
             agent.wait(2.0)
             return NoEtcd("cut", known=fate < 0.5)
-        if agent.slow and late:  # the answer to a renewal is slow, the next one does not come
+        if agent.slow and renews:  # the answer to a renewal is slow, the next one does not come
             agent.slow = False
             answer = call()
             agent.wait(world.random.uniform(3.0, 15.0))
@@ -133,7 +134,6 @@ class Agent:
         self.requests: dict[str, Request] = {}
         self.unacknowledged: dict[Page, float] = {}
         self.deaf: dict[str, float] = {}
-        self.quiet_since: float | None = None
         applicant = Applicant(name, boot, continues=continues)
         world.boots += 1
         number = count(world.boots * 1_000)
@@ -183,19 +183,12 @@ class Agent:
     # -- the crawl
 
     def mine(self) -> Mine:
-        changes = self.session.changes
-        idle = self.idle()
-        if not idle:
-            self.quiet_since = None
-        elif self.quiet_since is None:
-            self.quiet_since = self.now()
-        calm = self.quiet_since is not None and self.now() - self.quiet_since >= self.world.calm
         state = self.session.state
         epoch = state.view.epoch if self.nothing_foreign() else 0
         if not state.inside and not self.disk.queue and not self.disk.epoch:
             epoch = LAST
         self.released = max(getattr(self, "released", 0), epoch if epoch != LAST else 0)
-        return Mine(idle=calm, changes=changes, released=epoch, leaving=self.leaving)
+        return Mine(idle=self.idle(), released=epoch, leaving=self.leaving)
 
     def idle(self) -> bool:
         disk = self.disk
@@ -339,7 +332,6 @@ class Agent:
         if (stale and not world.has("stale_receiver")) or refuses or self.session.run.state == "over":
             return False
         if not self.session.busy() and not world.has("idle_kept"):
-            self.quiet_since = None
             return False
         self.put([page])
         return True
@@ -388,8 +380,6 @@ class World:
         if self.chain:
             self.web = dict(zip(pages, [[page] for page in pages[1:]] + [[]], strict=True))
         self.seeds = pages[:1] if self.chain else pages[:2]
-        self.calm = self.random.choice([0.0, 2.0])
-        """Seconds without work until an agent claims to be idle."""
         self.bad = self.random.choice([0.3, 1.0, 2.0])
         """Share of requests to etcd that fail, as a multiple of the usual one."""
         self.names = count()

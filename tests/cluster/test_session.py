@@ -68,7 +68,7 @@ class Agent:
         self.session.unsaved = False
         self.fresh = self.fresh and not self.state.inside
         released = 0 if self.holds else LAST if self.fresh else self.state.view.epoch
-        self.session.round(self.mine._replace(released=released, changes=self.session.changes), lambda: self.cluster.now)
+        self.session.round(self.mine._replace(released=released), lambda: self.cluster.now)
 
     def may_ask(self, host):
         return self.state.may_ask(host, self.cluster.now)
@@ -350,7 +350,7 @@ def test_run_waits_for_as_many_agents_as_were_asked_for(cluster):
 def test_batch_is_refused_until_the_claim_to_be_idle_is_withdrawn(cluster):
     a, _b = cluster.start("a", "b")
     a.mine = Mine(idle=True)
-    cluster.run(2)
+    cluster.run(4)
     assert not a.session.busy()
     cluster.run(1)
     assert cluster.read(f"{KEYS.idles}a", Idle).epoch == 0
@@ -359,9 +359,10 @@ def test_batch_is_refused_until_the_claim_to_be_idle_is_withdrawn(cluster):
 
 def test_claim_made_before_a_batch_came_is_not_sent(cluster):
     a, _b = cluster.start("a", "b")
-    mine = Mine(idle=True, changes=a.session.changes, released=a.state.view.epoch)
+    a.mine = Mine(idle=True)
+    cluster.run(1)
     assert a.session.busy()
-    a.session.round(mine, lambda: cluster.now)
+    cluster.run(1)
     assert not cluster.read(f"{KEYS.idles}a", Idle)
 
 
@@ -406,9 +407,9 @@ def test_cluster_is_founded_again_with_the_agents_that_stopped(cluster):
     epoch, identity = cluster.view.epoch, a.session.saved.cluster
     cluster.etcd.restore((1, {}, {}))
     cluster.run(3)
-    operator = Agent(cluster, "", a.session.saved).session
+    operator = Agent(cluster, "").session
     operator.look(lambda: cluster.now)
-    assert operator.found_again(lambda: cluster.now) == ""
+    assert operator.found_again(a.session.saved, lambda: cluster.now) == ""
     assert cluster.read(KEYS.id, ClusterId).generation == 2
     begun = cluster.now
     a.holds = b.holds = True
@@ -427,11 +428,11 @@ def test_cluster_is_founded_again_with_the_agents_that_stopped(cluster):
 
 def test_cluster_that_runs_is_not_founded_again(cluster):
     a, _b = cluster.start("a", "b")
-    operator = Agent(cluster, "", a.session.saved).session
+    operator = Agent(cluster, "").session
     for _ in range(12):
         cluster.run(1)
         operator.look(lambda: cluster.now)
-    assert "is running" in operator.found_again(lambda: cluster.now)
+    assert "is running" in operator.found_again(a.session.saved, lambda: cluster.now)
 
 
 def test_operator_removes_only_agents_that_do_not_run(cluster):
