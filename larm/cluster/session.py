@@ -10,7 +10,7 @@ renewal comes first: it changes that key, so nothing that was sent before can co
 
 import secrets
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
 
@@ -152,6 +152,7 @@ class Session:
         self._own = applicant
         self._mine: Final = {each: f"{top}{applicant.name}" for each, top in vars(keys).items() if top.endswith("/")}
         self._random = random
+        self._now: Callable[[], float] = float  # replaced by each public method
         self.state = ViewState(applicant.name, rules, placement, saved.lost)
         # replaced as a whole by larm-etcd
         self.run = Run()
@@ -223,15 +224,15 @@ class Session:
 
     def round(self, mine: Mine, now: Callable[[], float]) -> None:
         """Poll, renew where it is due, and make the changes that are due. ``now``: CLOCK_BOOTTIME."""
-        self._seen_epoch = self.state.view.epoch
+        self._now, self._seen_epoch = now, self.state.view.epoch
         self._released = max(self._released, min(mine.released, self._seen_epoch))
         with self._lock:
             busy, self._busy = self._busy, False
         if busy or not mine.idle:
             mine, self._calm_from = mine._replace(idle=False), now() + CALM
-        if self._poll(mine, now):
+        if self._poll(mine):
             for _ in range(_STEPS):
-                if self.halted or not self._change(mine, now) or self._failures:
+                if self.halted or not self._change(mine) or self._failures:
                     break
                 mine = mine._replace(wants=False)  # one grant a round
         rest = min(max(1.0, len(self._reading.agents) / _MANY), self.state.rules.lease / 5)
@@ -241,16 +242,18 @@ class Session:
 
     def look(self, now: Callable[[], float]) -> bool:
         """Poll without taking part, for an operator's command. Return False if etcd did not answer."""
-        return self._do((), (), now)
+        self._now = now
+        return self._do((), ())
 
     def stop(self, mine: Mine, now: Callable[[], float]) -> bool:
         """Say that this agent stops in good order: no request is in flight. Its last figures stay."""
+        self._now = now
         last = [Put(self._mine["lasts"], mine.figures)] if mine.figures else []
         state = self._ours(mine)
         if state is None or self.halted:
-            return self._do((), last, now)
+            return self._do((), last)
         state = msgspec.structs.replace(state, stopped=True)
-        done = self._do(self._reading.same(self._mine["agents"]), (self._put_state(state), *last), now)
+        done = self._do(self._reading.same(self._mine["agents"]), (self._put_state(state), *last))
         self.state.fence()
         return done
 
@@ -259,19 +262,21 @@ class Session:
 
         The caller has polled for half a lease before.
         """
+        self._now = now
         if name not in self._reading.view.members:
             return f"{name} is not a member of this cluster: `larm cluster status` names its members"
         if self._alive(name, now()):
             return f"{name} is running: stop it there, or have it leave with `larm control DIR leave`"
         if len(self._reading.view.members) == 1:
             return f"{name} is the only member: start its agent, or another one, first"
-        return "" if self._lose([name], now, ()) else self.trouble or "others changed the membership just now: try again"
+        return "" if self._lose([name], ()) else self.trouble or "others changed the membership just now: try again"
 
     def found_again(self, saved: SavedSession, now: Callable[[], float]) -> str:
         """Found a cluster again in an etcd that was restored or is new. Return why not; empty: it is done.
 
         ``saved``: of one of its agents. This session is none of them, and has polled for half a lease before.
         """
+        self._now = now
         reading, keys, identity = self._reading, self._keys, self._reading.id
         if not saved.cluster:
             return "this directory was in no cluster: run it in the directory of an agent"
@@ -285,25 +290,25 @@ class Session:
         view = View(max(saved.epoch, reading.view.epoch) + _JUMP, closed=True)
         writes = [Put(keys.id, pack(identity)), Put(keys.view, pack(view)), Put(keys.run, pack(Run(reading.run.number + 1)))]
         deletes = [Delete(keys.agents, prefix=True), Delete(keys.idles, prefix=True)]
-        done = self._do(reading.same(keys.id, keys.view, keys.run), [*writes, *deletes], now)
+        done = self._do(reading.same(keys.id, keys.view, keys.run), [*writes, *deletes])
         return "" if done else self.trouble or "the cluster changed just now: try again"
 
     # -- transactions
 
-    def _do(self, compares: Sequence[Compare], puts: Sequence[Operation], now: Callable[[], float], *more: Get) -> bool:
+    def _do(self, compares: Sequence[Compare], puts: Sequence[Operation], *more: Get) -> bool:
         """Carry out ``puts`` if the compares hold; read all keys in any case. Return True if they were carried out."""
         keys = self._keys
         single = (keys.id, keys.view, keys.run, keys.command, keys.quota, self._mine["grants"])
         gets = (*(Get(key) for key in single), Get(keys.agents, prefix=True), Get(keys.idles, prefix=True), *more)
-        t0 = now()
+        t0 = self._now()
         found = self._etcd.txn(compares, (*puts, *gets), gets)
         if isinstance(found, NoEtcd):
             self._doubt = self._doubt or (bool(puts) and not found.known)
-            self._fail(found, now())
+            self._fail(found, self._now())
             return False
         self._failures = 0
         try:
-            good = self._take(found, now())
+            good = self._take(found, self._now())
         except msgspec.DecodeError as error:
             self._halt(f"a key of the cluster in etcd can't be read, perhaps of a newer larm: {error}")
             return False
@@ -396,29 +401,29 @@ class Session:
 
     # -- our own key
 
-    def _poll(self, mine: Mine, now: Callable[[], float]) -> bool:
+    def _poll(self, mine: Mine) -> bool:
         """Read all keys, with a renewal where it is due. Return True if etcd answered."""
 
         def due() -> AgentState | None:
             state = self._ours(mine) if self._written is not None else None
-            old = self._doubt or state != self._written or now() - self._sent >= self.state.rules.lease / 4
+            old = self._doubt or state != self._written or self._now() - self._sent >= self.state.rules.lease / 4
             return state if old else None
 
         state = due()
         if state is None or self.halted or self._failures:  # after a failure: first read if etcd went back
-            self._do((), (), now)
+            self._do((), ())
             state = due()
             if self._own.name not in self._reading.agents:
                 self._doubt = False
-        return not self._failures and (state is None or self.halted or self._renew(state, now))
+        return not self._failures and (state is None or self.halted or self._renew(state))
 
-    def _renew(self, state: AgentState, now: Callable[[], float]) -> bool:
-        if not self._keep(now):
+    def _renew(self, state: AgentState) -> bool:
+        if not self._keep():
             return False
         puts: list[Operation] = [self._put_state(state)]
         if self._written is None:  # the process before may have claimed to be idle
             puts.append(Delete(self._mine["idles"]))
-        if self._do(self._reading.same(self._mine["agents"]), puts, now):
+        if self._do(self._reading.same(self._mine["agents"]), puts):
             self._written = state
         return not self._failures
 
@@ -435,21 +440,13 @@ class Session:
         return self._state(mine, self._released)
 
     def _state(self, mine: Mine, released: int) -> AgentState:
-        return AgentState(
-            self._saved.nonce,
-            self._own.boot,
-            mine.address,
-            self._own.wire,
-            released,
-            stopped=False,
-            leaving=mine.leaving,
-            position=mine.position,
-        )
+        own = self._own
+        return AgentState(self._saved.nonce, own.boot, mine.address, own.wire, released, False, mine.leaving, mine.position)
 
     def _put_state(self, state: AgentState) -> Put:
         return Put(self._mine["agents"], pack(state), self._lease)
 
-    def _keep(self, now: Callable[[], float]) -> bool:
+    def _keep(self) -> bool:
         """Keep our lease, or get one. Return False if etcd did not answer."""
         kept = self._etcd.keep(self._lease) if self._lease else False
         if kept is False:
@@ -459,75 +456,75 @@ class Session:
                 return True
             kept = granted
         if isinstance(kept, NoEtcd):
-            self._fail(kept, now())
+            self._fail(kept, self._now())
             return False
         return True
 
     # -- changes
 
-    def _change(self, mine: Mine, now: Callable[[], float]) -> bool:
+    def _change(self, mine: Mine) -> bool:
         """Make the first change that is due. Return False if none is."""
         reading = self._reading
         if self.unsaved:
             return False
         if reading.id is None:
-            return self._found(mine, now)
+            return self._found(mine)
         if self._written is None or not self.state.inside:
-            return self._enter(mine, now)
+            return self._enter(mine)
         if reading.agents.get(self._own.name) is None:
-            return self._revive(mine, now)
+            return self._revive(mine)
         if self._ours(mine) is None:
             return self._halt(f"another process is the agent {self._own.name}: use another directory, or end that process")
         return (
-            self._claim_idle(mine, now)
-            or self._change_view(mine, now)
-            or self._change_run(now)
-            or self._share_pages(mine, now)
-            or self._command(now)
-            or self._report(mine, now)
+            self._claim_idle(mine)
+            or self._change_view(mine)
+            or self._change_run()
+            or self._share_pages(mine)
+            or self._command()
+            or self._report(mine)
         )
 
-    def _guarded(self, puts: Sequence[Operation], now: Callable[[], float], *keys: str) -> bool:
+    def _guarded(self, puts: Sequence[Operation], *keys: str) -> bool:
         """Carry out ``puts`` if these keys and our own are unchanged. Return True in any case: something was sent."""
-        self._do(self._reading.same(self._mine["agents"], *keys), puts, now)
+        self._do(self._reading.same(self._mine["agents"], *keys), puts)
         return True
 
-    def _found(self, mine: Mine, now: Callable[[], float]) -> bool:
+    def _found(self, mine: Mine) -> bool:
         own, keys = self._own, self._keys
         identity = ClusterId(f"{self._random():016x}", 1, dict(own.settings), own.wire[1])
         view = View(1, {own.name: Member(own.weight, self._saved.nonce)})
         puts = (Put(keys.id, pack(identity)), Put(keys.run, pack(Run(1))))
-        return self._put_view(view, self._state(mine, 1), puts, now)
+        return self._put_view(view, self._state(mine, 1), puts)
 
-    def _put_view(self, view: View, state: AgentState, puts: Sequence[Operation], now: Callable[[], float]) -> bool:
+    def _put_view(self, view: View, state: AgentState, puts: Sequence[Operation]) -> bool:
         """Write a view that has us, and our key under a new session. Return True."""
         keys = self._keys
-        if self._keep(now):
+        if self._keep():
             compares = self._reading.same(keys.id, keys.view, self._mine["agents"])
             puts = (Put(keys.view, pack(view)), self._put_state(state), Delete(keys.idles, prefix=True), *puts)
-            if self._do(compares, puts, now):
+            if self._do(compares, puts):
                 self._written, self._released = state, state.released
         return True
 
-    def _enter(self, mine: Mine, now: Callable[[], float]) -> bool:
+    def _enter(self, mine: Mine) -> bool:
         """Join, or go on with the session of the process before. One that left keeps its key until its hosts are settled."""
         reading, inside = self._reading, self.state.inside
-        if reading.id is None or self._begin_run(now):
+        if reading.id is None or self._begin_run():
             return True
         if not inside and (self._leaves or self._own.name in reading.agents):
-            return self._leave(mine, now)
+            return self._leave(mine)
         unfit = "" if mine.leaving and not inside else self._unfit(reading.id)
         if unfit:
             return self._halt(unfit)
-        return self._resume(mine, now) if inside else not mine.leaving and self._join(mine, now)
+        return self._resume(mine) if inside else not mine.leaving and self._join(mine)
 
-    def _leave(self, mine: Mine, now: Callable[[], float]) -> bool:
+    def _leave(self, mine: Mine) -> bool:
         ours, first = self._ours(mine), self._written is None
         if self._own.name not in self._reading.agents:
-            return not first and self._revive(mine, now)
+            return not first and self._revive(mine)
         if ours is not None and first:
-            return self._renew(ours, now)
-        return ours is not None and self.state.settled and self._guarded((Delete(self._mine["agents"]),), now)
+            return self._renew(ours)
+        return ours is not None and self.state.settled and self._guarded((Delete(self._mine["agents"]),))
 
     @property
     def _leaves(self) -> bool:
@@ -535,21 +532,21 @@ class Session:
         view, name = self._reading.view, self._own.name
         return name not in view.members and name not in view.lost and any(name in past.weights for past in view.past)
 
-    def _resume(self, mine: Mine, now: Callable[[], float]) -> bool:
+    def _resume(self, mine: Mine) -> bool:
         """Go on with the session of the process before. Another process's is waited for."""
         view, name, ours = self._reading.view, self._own.name, self._ours(mine)
         if ours is not None:
-            return self._renew(ours, now)
+            return self._renew(ours)
         member = view.members[name]
         if member.nonce == self._saved.nonce and self._own.continues and name not in self._reading.agents:
-            return self._revive(mine, now)
+            return self._revive(mine)
         self.trouble = f"another process was the agent {name}: this one goes on when it has been silent for long enough"
-        if self.state.silent(name, now()) < self.state.rules.adoption:
+        if self.state.silent(name, self._now()) < self.state.rules.adoption:
             return False
         members = {**view.members, name: Member(member.weight, self._saved.nonce)}
-        return self._put_view(view.then(members), self._state(mine, 0), (), now)
+        return self._put_view(view.then(members), self._state(mine, 0), ())
 
-    def _join(self, mine: Mine, now: Callable[[], float]) -> bool:
+    def _join(self, mine: Mine) -> bool:
         reading, own = self._reading, self._own
         view = reading.view
         if self._written is not None:  # it was lost: it joins as a new member
@@ -560,7 +557,7 @@ class Session:
         if self.unsaved or not clear or len(view.past) >= MOST_PAST or own.name in reading.agents:
             return False
         joined = view.then({**view.members, own.name: Member(own.weight, self._saved.nonce)})
-        return self._put_view(joined, self._state(mine, 0 if view.closed else joined.epoch), (), now)
+        return self._put_view(joined, self._state(mine, 0 if view.closed else joined.epoch), ())
 
     def _unfit(self, identity: ClusterId) -> str:
         """Return why this agent can't take part."""
@@ -575,7 +572,7 @@ class Session:
             return f"the cluster has {MOST} agents: no more can join"
         return ""
 
-    def _begin_run(self, now: Callable[[], float]) -> bool:
+    def _begin_run(self) -> bool:
         """Begin the next run if this process is the first one. It brings the settings of the run."""
         reading, own, keys = self._reading, self._own, self._keys
         others = any(name != own.name and not seen.state.stopped for name, seen in reading.agents.items())
@@ -588,61 +585,59 @@ class Session:
             return False
         run = reading.run if gathers else Run(reading.run.number + 1)
         puts = (Put(keys.id, pack(identity)), Put(keys.run, pack(run)), Delete(keys.idles, prefix=True))
-        self._do(reading.same(keys.id, keys.run), puts, now)
+        self._do(reading.same(keys.id, keys.run), puts)
         return True
 
-    def _revive(self, mine: Mine, now: Callable[[], float]) -> bool:
+    def _revive(self, mine: Mine) -> bool:
         """Write our key again, which vanished though nobody removed this agent."""
-        return self._put_view(self._reading.view, self._state(mine, self._released), (), now)
+        return self._put_view(self._reading.view, self._state(mine, self._released), ())
 
-    def _claim_idle(self, mine: Mine, now: Callable[[], float]) -> bool:
-        at, epoch = now(), self._reading.view.epoch
+    def _claim_idle(self, mine: Mine) -> bool:
+        at, epoch = self._now(), self._reading.view.epoch
         wanted = mine.idle and at >= self._calm_from and not self.state.fenced(at) and epoch == self._seen_epoch
-        wanted = (
-            wanted and self.run.state == "running" and self.state.settled and (mine.keep is None or self.granted <= mine.keep)
-        )
+        wanted = wanted and self.run.state == "running" and self.state.settled
+        wanted = wanted and (mine.keep is None or self.granted <= mine.keep)
         with self._lock:
             wanted = wanted and not self._busy
             if wanted == self.told_idle:
                 return False
             self.told_idle = True  # until a later poll shows that it is not so
         puts = (Put(self._mine["idles"], pack(Idle(epoch if wanted else 0))),)
-        return self._guarded(puts, now, self._mine["idles"], self._keys.view, self._keys.run)
+        return self._guarded(puts, self._mine["idles"], self._keys.view, self._keys.run)
 
-    def _change_view(self, mine: Mine, now: Callable[[], float]) -> bool:
+    def _change_view(self, mine: Mine) -> bool:
         """Remove silent agents, forget settled views, or leave."""
-        view, at, lease = self._reading.view, now(), self.state.rules.lease
+        view, at, lease = self._reading.view, self._now(), self.state.rules.lease
         others = self.state.others()
         if self.run.state == "running" and not mine.leaving:
             leavers = {name for past in view.past for name in past.weights} - view.members.keys() - view.lost.keys()
             leavers = {name for name in leavers if self.state.released(name) < view.epoch}
             silent = [name for name in (*others, *sorted(leavers)) if self.state.silent(name, at) >= lease]
             if silent:
-                return self._lose(silent, now, self._reading.same(self._mine["agents"])) or True
+                return self._lose(silent, self._reading.same(self._mine["agents"])) or True
         if not self.state.settled and self.state.may_settle(at):
-            return self._guarded((Put(self._keys.view, pack(View(view.epoch, view.members))),), now, self._keys.view)
+            return self._guarded((Put(self._keys.view, pack(View(view.epoch, view.members))),), self._keys.view)
         if mine.leaving and others and self.state.settled and all(self._alive(name, at) for name in others):
             rest = {name: member for name, member in view.members.items() if name != self._own.name}
             puts = (Put(self._keys.view, pack(view.then(rest))), Delete(self._keys.idles, prefix=True))
-            return self._guarded(puts, now, self._keys.view)
+            return self._guarded(puts, self._keys.view)
         return False
 
     def _alive(self, name: str, at: float) -> bool:
         seen = self._reading.agents.get(name)
         return seen is not None and not seen.state.stopped and self.state.silent(name, at) < self.state.rules.lease / 2
 
-    def _lose(self, names: Iterable[str], now: Callable[[], float], compares: Sequence[Compare]) -> bool:
+    def _lose(self, names: Sequence[str], compares: Sequence[Compare]) -> bool:
         """Remove these agents, if none has renewed since. Return True if that was done."""
         view, keys = self._reading.view, self._keys
-        names = list(names)
         gone = {name: Lost(view.epoch + 1, self.state.no_renewal_after(name)) for name in names}
         rest = {name: member for name, member in view.members.items() if name not in gone}
         theirs = [f"{keys.agents}{name}" for name in names]
         deletes = [Delete(keys.idles, prefix=True), *(Delete(key) for key in theirs)]
         puts: list[Operation] = [Put(keys.view, pack(view.then(rest, gone))), *deletes]
-        return self._do((*compares, *self._reading.same(keys.view, *theirs)), puts, now)
+        return self._do((*compares, *self._reading.same(keys.view, *theirs)), puts)
 
-    def _change_run(self, now: Callable[[], float]) -> bool:
+    def _change_run(self) -> bool:
         """Begin to crawl, end the crawl, or raise the wire version."""
         reading, keys, run = self._reading, self._keys, self.run
         members, epoch = reading.view.members, reading.view.epoch
@@ -650,20 +645,20 @@ class Session:
         there = len(states) == len(members) and not any(state.stopped for state in states)
         if run.state == "gathering":
             enough = len(members) >= self._own.agents
-            if enough and (there or now() - self._began[1] >= GATHER):
-                return self._guarded((Put(keys.run, pack(Run(run.number, "running"))),), now, keys.run, keys.view)
+            if enough and (there or self._now() - self._began[1] >= GATHER):
+                return self._guarded((Put(keys.run, pack(Run(run.number, "running"))),), keys.run, keys.view)
             return False
         idle = all(reading.idles.get(name, Idle(0)).epoch == epoch for name in members)
         if run.state == "running" and self.state.settled and idle:
             claims = [f"{keys.idles}{name}" for name in members]
-            return self._guarded((Put(keys.run, pack(Run(run.number, "over"))),), now, keys.run, keys.view, *claims)
+            return self._guarded((Put(keys.run, pack(Run(run.number, "over"))),), keys.run, keys.view, *claims)
         highest = min((state.wire[1] for state in states), default=0)
         if reading.id is not None and there and self.state.settled and highest > reading.id.wire:
             identity = msgspec.structs.replace(reading.id, wire=highest)
-            return self._guarded((Put(keys.id, pack(identity)),), now, keys.id, keys.view)
+            return self._guarded((Put(keys.id, pack(identity)),), keys.id, keys.view)
         return False
 
-    def _share_pages(self, mine: Mine, now: Callable[[], float]) -> bool:
+    def _share_pages(self, mine: Mine) -> bool:
         """Take pages of ``--max-pages``, or give them back."""
         quota, pages, members = self._reading.quota, self._reading.grant.pages, len(self._reading.view.members)
         left = quota.left + mine.limit - quota.limit
@@ -679,25 +674,26 @@ class Session:
             return False
         grant, key = Grant(pages + part), self._mine["grants"]
         puts = (Put(self._keys.quota, pack(Quota(mine.limit, left - part))), Put(key, pack(grant)))
-        return self._guarded(puts, now, self._keys.quota, key)
+        return self._guarded(puts, self._keys.quota, key)
 
-    def _command(self, now: Callable[[], float]) -> bool:
+    def _command(self) -> bool:
         with self._lock:
             if not self._orders:
                 return False
             what, why, settings = self._orders[0]
         command = Command(self.run.number, self._own.name, what, why, settings)
         compares = self._reading.same(self._mine["agents"], self._keys.command)
-        if self._do(compares, (Put(self._keys.command, pack(command)),), now):
+        there = self.command is not None and self.command.command == command
+        if there or self._do(compares, (Put(self._keys.command, pack(command)),)):
             with self._lock:
                 del self._orders[0]
         return True
 
-    def _report(self, mine: Mine, now: Callable[[], float]) -> bool:
-        if not mine.figures or now() - self._figures_at < FIGURES:
+    def _report(self, mine: Mine) -> bool:
+        if not mine.figures or self._now() - self._figures_at < FIGURES:
             return False
-        self._figures_at = now()
+        self._figures_at = self._now()
         gets = Get(self._keys.figures, prefix=True), Get(self._keys.lasts, prefix=True)
         puts = [Put(self._mine["figures"], mine.figures, self._lease)]
-        self._do(self._reading.same(self._mine["agents"]), puts, now, *gets)
+        self._do(self._reading.same(self._mine["agents"]), puts, *gets)
         return True

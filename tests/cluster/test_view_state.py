@@ -88,6 +88,40 @@ def test_vanished_key_of_member_is_waited_for_from_its_absence(state):
     assert state.opened(host, 105.0 + ADOPTION)
 
 
+def test_key_that_was_written_again_and_vanished_again_is_waited_for_from_the_second_time(state):
+    host = host_of("a", "abc", then="b")
+    state.see(state.view, 5, agents_of(b=11, c=12), 15, 105.0)
+    state.see(state.view, 16, agents_of(b=11, c=12), 18, 120.0)
+    lose_a(state, 18, 141.0)
+    assert not state.opened(host, 120.0 + ADOPTION - 0.1)
+    assert state.opened(host, 120.0 + ADOPTION)
+
+
+def test_process_that_missed_the_last_renewal_and_the_loss_waits_from_when_it_sees_them(state):
+    host = host_of("a", "abc", then="b")
+    state.see(state.view, 5, agents_of(b=11, c=12), 15, 105.0)
+    lose_a(state, 25, 150.0)
+    assert not state.opened(host, 150.0 + ADOPTION - 0.1)
+    assert state.opened(host, 150.0 + ADOPTION)
+
+
+def test_wait_for_a_lost_agent_does_not_begin_again_with_each_poll():
+    state = ViewState("b", RULES)
+    view = view_of("ab").then(view_of("b").members, {"a": Lost(2, 10)})
+    for second in range(60):
+        state.see(view, 12, agents_of(b=(20 + second, 2)), 20 + second, 100.0 + second)
+    assert state.may_settle(100.0 + ADOPTION)
+
+
+def test_agent_that_left_must_know_of_a_loss_before_views_are_settled(state):
+    left = state.view.then(view_of("bc").members)
+    view = left.then(view_of("b").members, {"c": Lost(3, 12)})
+    state.see(view, 9, agents_of(a=(20, 2), b=(21, 3)), 22, 122.0)
+    assert not state.may_settle(122.0 + ADOPTION)
+    state.see(view, 9, agents_of(a=(23, 3), b=(21, 3)), 23, 122.0 + ADOPTION)
+    assert state.may_settle(122.0 + ADOPTION)
+
+
 def test_vanished_key_of_member_opens_no_host():
     state = ViewState("d", RULES)
     state.see(view_of("abc").then(view_of("abcd").members), 9, agents_of(b=(20, 2), c=(21, 2), d=(22, 2)), 30, 200.0)
