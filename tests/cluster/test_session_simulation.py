@@ -1,4 +1,7 @@
-"""Agents with the `Session` of a crawl, and whatever can break. By hand: more seeds with ``LARM_SEEDS=600``."""
+"""Agents with the `Session` of a crawl, and whatever can break. By hand: more seeds with ``LARM_SEEDS=600``.
+
+Each planted fault of the protocol must be found by the seed beside it, or the simulation does not see enough.
+"""
 
 import os
 
@@ -6,7 +9,8 @@ import pytest
 
 pytest.importorskip("greenlet")
 
-from tests.cluster.session_world import World
+from tests.cluster.session_faults import PLANTED
+from tests.cluster.session_world import Violation, World
 
 SEEDS = int(os.environ.get("LARM_SEEDS", "20"))
 
@@ -14,3 +18,10 @@ SEEDS = int(os.environ.get("LARM_SEEDS", "20"))
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_crawl_of_agents_that_fail_ends_and_has_all_pages(seed):
     World(seed).run()
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_planted_fault_is_found(name):
+    fault, seed = PLANTED[name]
+    with pytest.raises(Violation):
+        World(seed, fault).run()
