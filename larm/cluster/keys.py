@@ -69,6 +69,13 @@ class View(msgspec.Struct, frozen=True, array_like=True):
     closed: bool = False
     """The cluster was founded again, and an agent of the generation before may still send requests."""
 
+    def with_agent(self, name: str) -> tuple[PastView, ...]:
+        """Return the past views that have an agent. If it is lost, the hosts that it owned in any of them must be searched.
+
+        It may not have known of the last one, and not have handed over what it owned before.
+        """
+        return tuple(past for past in self.past if name in past.weights)
+
     def then(self, members: dict[str, Member], lost: dict[str, Lost] | None = None) -> "View":
         """Return the next view, with these members."""
         weights = {name: member.weight for name, member in self.members.items()}

@@ -519,9 +519,13 @@ class Session:
         return self._resume(mine) if inside else not mine.leaving and self._join(mine)
 
     def _leave(self, mine: Mine) -> bool:
-        ours, first = self._ours(mine), self._written is None
-        if self._own.name not in self._reading.agents:
+        """Go on as an agent that has left: hand over, then delete our key. Come back if it should not leave any more."""
+        ours, first, view, own = self._ours(mine), self._written is None, self._reading.view, self._own
+        if own.name not in self._reading.agents:
             return not first and self._revive(mine)
+        if ours is not None and not mine.leaving and len(view.past) < MOST_PAST:
+            members = {**view.members, own.name: Member(own.weight, self._saved.nonce)}
+            return self._put_view(view.then(members), ours, ())
         if ours is not None and first:
             return self._renew(ours)
         return ours is not None and self.state.settled and self._guarded((Delete(self._mine["agents"]),))

@@ -55,49 +55,12 @@ class SettledEarly(ViewState):
         return True
 
 
-class LeaversForgotten(ViewState):
-    """Views are settled though an agent that left does not know of a loss yet."""
-
-    def may_settle(self, now):
-        known = self._known
-        epochs = [*(each.epoch for each in known.view.past), known.view.epoch]
-        pairs = zip(known.view.past, epochs[1:], strict=True)
-        return all(self._let_go(known, name, epoch, now) for past, epoch in pairs for name in past.weights)
-
-
 class AlwaysCalm(Session):
     """An idle agent takes a batch before it has withdrawn its claim."""
 
     def busy(self):
         super().busy()
         return True
-
-
-class UncomparedEnd(Session):
-    """The end compares no claims."""
-
-    def _guarded(self, puts, *keys):
-        ends = puts[0].key == self._keys.run
-        return super()._guarded(puts, *(key for key in keys if not (ends and key.startswith(self._keys.idles))))
-
-
-class UncomparedLoss(Session):
-    """The removal of a silent agent does not compare its last renewal."""
-
-    def _lose(self, names, compares):
-        reading = self._reading
-        self._reading = reading._replace(modified=Blind(reading.modified))
-        return super()._lose(names, compares)
-
-    def _do(self, compares, puts, *more):
-        return super()._do([each for each in compares if each.modified >= 0], puts, *more)
-
-
-class Blind(dict):
-    """Revisions, without those of other agents' keys."""
-
-    def get(self, key, default=None):
-        return -1 if "/agents/" in key else super().get(key, default)
 
 
 class CertainOutcome(Session):
@@ -108,21 +71,6 @@ class CertainOutcome(Session):
         self._doubt = False
 
 
-class EarlierIdleness(Session):
-    """An agent claims to be idle though a batch has come since it was."""
-
-    def busy(self):
-        may = super().busy()
-        self._busy = False
-        return may
-
-
-class UnsettledEnd(ViewState):
-    """The crawl can end while hosts of a lost agent are searched."""
-
-    settled = True
-
-
 PLANTED = {
     "fence_from_answer": (Faulty(state=FenceFromAnswer), 166),
     "confirmed_by_keepalive": (Faulty(session=ConfirmedByKeepalive), 36),
@@ -130,9 +78,11 @@ PLANTED = {
     "release_in_flight": (Faulty(switch="release_in_flight"), 2),
     "settled_early": (Faulty(state=SettledEarly), 2),
     "no_search": (Faulty(switch="no_search"), 4),
+    "last_view_searched": (Faulty(switch="last_view_searched"), 237),
+    "transfers_kept": (Faulty(switch="transfers_kept"), 166),
+    "wait_from_last_sight": (Faulty(state=WaitFromLastSight), 65),
     "idle_kept": (Faulty(session=AlwaysCalm), 16),
     "adoption_without_request": (Faulty(state=ShortAdoption), 43),
     "certain_outcome": (Faulty(session=CertainOutcome), 98),
-    "unsettled_end": (Faulty(state=UnsettledEnd), 160),
 }
 """Faults by name, each with a seed that finds it. Those without a class are planted into the crawl of the simulation."""

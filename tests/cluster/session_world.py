@@ -18,7 +18,7 @@ from typing import NamedTuple
 import greenlet
 
 from larm.cluster.etcd import Compare, Found, NoEtcd, Operation, Put
-from larm.cluster.keys import LAST, Idle, Keys, Run, View, unpack
+from larm.cluster.keys import LAST, Idle, Keys, PastView, Run, View, unpack
 from larm.cluster.placement import HashRing
 from larm.cluster.session import Applicant, Mine, SavedSession, Session
 from larm.cluster.view_state import Rules, ViewState
@@ -62,10 +62,9 @@ class Disk:
         self.done: set[Page] = set()
         self.outbox: dict[Page, None] = {}
         self.links: dict[Page, None] = {}
-        self.to_search: list[frozenset[str] | None] = []
-        """Members of the last view that had a lost agent, and its name; None: search everything."""
+        self.to_search: list[tuple[str, tuple[PastView, ...]] | None] = []
+        """Lost agents, and the views that had each; None: search everything."""
         self.epoch = 0
-        self.past: dict[int, dict[str, float]] = {}
         self.searched: set[tuple[str, int]] = set()
 
 
@@ -226,18 +225,14 @@ class Agent:
         view, disk = self.session.state.view, self.disk
         if view.epoch == disk.epoch and not (view.lost.keys() - {name for name, _ in disk.searched}):
             return
-        known = {past.epoch: past.weights for past in view.past}
-        known[view.epoch] = {name: member.weight for name, member in view.members.items()}
-        if disk.epoch and disk.epoch not in known and view.epoch > disk.epoch:
+        if disk.epoch and disk.epoch not in (*(past.epoch for past in view.past), view.epoch):
             disk.to_search.append(None)
-        history = {**disk.past, **known}
         for name, lost in view.lost.items():
             if (name, lost.epoch) not in disk.searched:
                 disk.searched.add((name, lost.epoch))
-                last = max((epoch for epoch, weights in history.items() if epoch < lost.epoch and name in weights), default=0)
-                disk.to_search.append(frozenset({name, *(f"{n}={w}" for n, w in history[last].items())}) if last else None)
+                disk.to_search.append((name, view.with_agent(name)))
         first = not disk.epoch
-        disk.past, disk.epoch = known, view.epoch
+        disk.epoch = view.epoch
         if first and view.epoch:
             self.put(self.world.seeds)
 
@@ -245,9 +240,10 @@ class Agent:
         for what in self.disk.to_search:
             pages = [*self.disk.links, *self.world.seeds]
             if what is not None:
-                weights = {n: float(w) for n, _, w in (each.partition("=") for each in what) if w}
-                name = next(each for each in what if "=" not in each)
-                pages = [page for page in pages if ring(weights).owner(page[0]) == name]
+                name, views = what
+                views = views[-1:] if self.world.has("last_view_searched") else views
+                rings = [ring(view.weights) for view in views]
+                pages = [page for page in pages if any(each.owner(page[0]) == name for each in rings)]
             if not self.world.has("no_search"):
                 self.put(pages)
         self.disk.to_search.clear()
@@ -314,7 +310,7 @@ class Agent:
         for page in list(self.disk.outbox):
             if self.unacknowledged.get(page, 0.0) > world.now:
                 continue
-            if state.fenced(self.now()) and not world.has("stale_receiver"):
+            if state.fenced(self.now()):
                 return
             to = state.owner(page[0])
             if to != self.name:
@@ -329,7 +325,7 @@ class Agent:
             return False
         stale = state.fenced(self.now()) or state.view.epoch < epoch or self.disk.epoch != state.view.epoch
         refuses = not state.inside and (not self.leaving or self.released >= state.view.epoch)
-        if (stale and not world.has("stale_receiver")) or refuses or self.session.run.state == "over":
+        if (stale) or refuses or self.session.run.state == "over":
             return False
         if not self.session.busy() and not world.has("idle_kept"):
             return False

@@ -278,6 +278,17 @@ def test_agent_that_dies_while_it_leaves_is_lost(cluster):
     assert a.state.fate("b", left) == "dead"
 
 
+def test_agent_that_should_not_leave_any_more_comes_back_though_no_other_is_there(cluster):
+    _a, b = cluster.start("a", "b")
+    b.holds, b.mine = True, Mine(leaving=True)
+    cluster.run(4)
+    assert cluster.view.members.keys() == {"a"}
+    cluster.agents = {"b": Agent(cluster, "b", b.session.saved, continues=True)}
+    cluster.run(ADOPTION + 4)
+    assert cluster.view.members.keys() == {"b"}
+    assert cluster.agents["b"].state.settled
+
+
 def test_agent_that_leaves_removes_no_other_and_leaves_no_silent_one_alone(cluster):
     _a, b = cluster.start("a", "b")
     del cluster.agents["a"]
