@@ -325,7 +325,7 @@ class Agent:
             return False
         stale = state.fenced(self.now()) or state.view.epoch < epoch or self.disk.epoch != state.view.epoch
         refuses = not state.inside and (not self.leaving or self.released >= state.view.epoch)
-        if (stale) or refuses or self.session.run.state == "over":
+        if stale or refuses or self.session.run.state == "over":
             return False
         if not self.session.busy() and not world.has("idle_kept"):
             return False
