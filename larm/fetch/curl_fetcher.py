@@ -45,7 +45,7 @@ class CurlFetcher:
         self._terms = terms
         self._clock = clock
         self._at_a_time = _AT_A_TIME // terms.settings.threads
-        self._loop = MultiLoop(clock, connections_kept(terms.settings))
+        self._loop = MultiLoop(clock, connections_kept(terms.settings), fence=terms.fence)
         self._connections: Connections | None = {} if exchanges else None
         # only the fetcher thread
         self._looking: dict[str, tuple[LookUp, list[Lease]]] = {}  # who waits for the address of a host

@@ -12,6 +12,7 @@ from typing import Any
 
 import pycurl
 
+from larm.fetch.fence import Fence
 from larm.seams import Clock
 
 Done = tuple[Any, int, str]
@@ -21,10 +22,14 @@ Done = tuple[Any, int, str]
 class MultiLoop:
     """`add` easy handles, then `turn` until they come back. All but `wake` are for one thread."""
 
-    def __init__(self, clock: Clock, connections: int, per_host: int = 0) -> None:
-        """``connections``: the number kept open; ``per_host``: connections to one host at a time, 0: without a limit."""
+    def __init__(self, clock: Clock, connections: int, per_host: int = 0, fence: Fence | None = None) -> None:
+        """``connections``: the number kept open; ``per_host``: connections to one host at a time, 0: without a limit.
+
+        ``fence``: of an agent of a cluster.
+        """
         # constant after construction
         self._clock = clock
+        self._fence = fence
         self._multi = pycurl.CurlMulti()
         self._multi.setopt(pycurl.M_MAXCONNECTS, connections)
         self._multi.setopt(pycurl.M_MAX_HOST_CONNECTIONS, per_host)
@@ -55,10 +60,18 @@ class MultiLoop:
         self._running -= 1
 
     def turn(self, seconds: float) -> tuple[list[Done], bool]:
-        """Wait once, ``seconds`` at most; the handles that are done, no longer in here, and whether `wake` was called."""
+        """Wait once, ``seconds`` at most; the handles that are done, no longer in here, and whether `wake` was called.
+
+        Where transfers are in here when the fence has passed, libcurl does not run, and it is as if `wake` had been called.
+        """
+        fence = self._fence if self._running else None
+        if fence is not None:
+            seconds = min(seconds, fence.left())
         if self._due is not None:
             seconds = min(seconds, self._due - self._clock.monotonic())
         ready = self._selector.select(max(0.0, seconds))
+        if fence is not None and fence.left() <= 0:
+            return [], True
         act, running, woken = self._multi.socket_action, self._running, False
         for key, events in ready:
             if key is self._wake_key:

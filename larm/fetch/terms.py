@@ -12,6 +12,7 @@ import msgspec
 from larm.config import AgentSettings, FetchSettings, RobotsSettings
 from larm.fetch.addresses import AddressRule
 from larm.fetch.air import Air
+from larm.fetch.fence import Fence
 from larm.fetch.host_cookies import HostCookies
 from larm.fetch.look_ups import LookUps
 from larm.model.sites import SiteTable
@@ -86,3 +87,5 @@ class FetchTerms(NamedTuple):
     cookies: HostCookies = HostCookies()
     retries: int | None = None
     """Of a URL; when they are used up, what came of a page that breaks off counts. None: it never does."""
+    fence: Fence | None = None
+    """Of an agent of a cluster."""
