@@ -55,6 +55,8 @@ def _removed(message: str, tree: dict[str, Any]) -> bool:
     *path, last = _place(message.rpartition(" - at ")[2].rpartition("$")[2].strip("`"), tree)[1] or [""]
     inner: Any = tree
     for key in path:
+        if isinstance(inner[key], tuple):  # as the command line gives them
+            inner[key] = list(inner[key])
         inner = inner[key]
     found = last in inner if isinstance(inner, dict) else last != "..."
     if found:

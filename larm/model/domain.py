@@ -56,6 +56,11 @@ def site_of(host: str, rule: DomainRule = DomainRule.PUBLIC_SUFFIX) -> str:
     return registered_domain(host, rule) or host
 
 
+def is_made_up(host: str) -> bool:
+    """True for a name below no top level domain of the public suffix list; such a list says nothing about its sites."""
+    return not _rules_of(host.rpartition(".")[2])
+
+
 @cache
 def _list_of(top: str) -> PublicSuffixList:
     """Return the rules of one top level domain; those of others say nothing about its names."""
