@@ -13,6 +13,7 @@ from larm.config import Config
 from larm.fetch.addresses import AddressRule
 from larm.fetch.air import Air
 from larm.fetch.curl_fetcher import CurlFetcher
+from larm.fetch.fence import Fence
 from larm.fetch.host_cookies import HostCookies
 from larm.fetch.look_ups import LookUps
 from larm.fetch.pool import FetcherPool
@@ -59,9 +60,13 @@ def fetcher_pool(
     memory: MemoryBudget,
     *,
     cookies: HostCookies,
+    fence: Fence | None,
     exchanges: bool,
 ) -> FetcherPool:
-    """``catalogue``: of the archives, where the crawl is of such; ``exchanges``: some storage asks for them."""
+    """``catalogue``: of the archives, where the crawl is of such; ``exchanges``: some storage asks for them.
+
+    ``fence``: of an agent of a cluster.
+    """
     if catalogue is not None:
         return _archive_pool(ground, catalogue)
     settings, clock = ground.settings, ground.shared.clock
@@ -70,7 +75,8 @@ def fetcher_pool(
     fetch, retries, air = settings.fetch, settings.frontier.retries, Air(air_of(memory))
     names = LookUps(clock, fetch.ip)
     ground.closed(names.close)
-    terms = FetchTerms(fetch, settings.robots, agent, addresses, ground.shared.addresses, air, names, sites, cookies, retries)
+    crowd = ground.shared.addresses
+    terms = FetchTerms(fetch, settings.robots, agent, addresses, crowd, air, names, sites, cookies, retries, fence)
     fetchers: list[Fetcher] = []
     for _ in range(fetch.threads):
         web = CurlFetcher(terms, clock, exchanges=exchanges)

@@ -42,6 +42,7 @@ from larm.engine.recent import Recent
 from larm.engine.starts import StartWatch
 from larm.engine.steering import Hands, Steering
 from larm.engine.unloading import Unloader
+from larm.fetch.fence import Fence
 from larm.fetch.pool import FetcherPool
 from larm.filters.dated_log import DatedLog
 from larm.filters.scope import ScopeFilter, StartScope
@@ -111,13 +112,13 @@ def build_crawl(
         check(settings, directory)
         opened = open_directory(directory, undo, fresh=fresh, alone=not settings.cluster.name)
         ground = ground_of(settings, opened, clock or SystemClock(), undo)
-        return _assemble(ground, observe, ahead, parked=parked)
+        return _assemble(ground, observe, ahead, parked=parked, fresh=fresh)
     except BaseException:
         close_all(undo)
         raise
 
 
-def _assemble(ground: Ground, observe: Observe, ahead: HelperProcess | None, *, parked: bool) -> Crawl:
+def _assemble(ground: Ground, observe: Observe, ahead: HelperProcess | None, *, parked: bool, fresh: bool) -> Crawl:
     """From the source of the river to its mouth."""
     settings, shared, header, notes = ground.settings, ground.shared, ground.header, ground.notes
     memory = memory_budget(settings, careful=ground.suspects.killed)
@@ -133,12 +134,15 @@ def _assemble(ground: Ground, observe: Observe, ahead: HelperProcess | None, *, 
 
     addresses = address_rule(ground, mission)
     cookies = host_cookies(settings)
-    pool = fetcher_pool(ground, addresses, bounds.folders, catalogue, memory, cookies=cookies, exchanges=lines.exchanges)
+    fence = Fence() if settings.cluster.name else None
+    pool = fetcher_pool(
+        ground, addresses, bounds.folders, catalogue, memory, cookies=cookies, fence=fence, exchanges=lines.exchanges
+    )
     allowance = _allowance(ground, mission, pool)
     watch = StartWatch(mission.urls, shared.clock, notes.append)
     steering = steering_of(ground, lambda: Hands(frontier, lines, ground.normalizer.parse, pool.wake_all))
     notes += steering.notes
-    node = _node(ground, mission, steering)
+    node = _node(ground, mission, steering, fence, fresh=fresh)
     frontier = frontier_of(
         ground,
         mission,
@@ -206,6 +210,7 @@ def _assemble(ground: Ground, observe: Observe, ahead: HelperProcess | None, *, 
         allowance=allowance,
         suspects=ground.suspects,
         records=ground.records,
+        fence=fence,
     )
     return Crawl(
         shared=shared,
@@ -232,12 +237,12 @@ def _allowance(ground: Ground, mission: Mission, pool: FetcherPool) -> Allowance
     return Allowance(budget, received, shared.bell.ring, pool.wake_one)
 
 
-def _node(ground: Ground, mission: Mission, steering: Steering) -> Node | None:
-    if not ground.settings.cluster.name:
+def _node(ground: Ground, mission: Mission, steering: Steering, fence: Fence | None, *, fresh: bool) -> Node | None:
+    if fence is None:
         return None
     from larm.building.cluster import node_of  # for who has a cluster
 
-    return node_of(ground, mission.start_urls, steering)
+    return node_of(ground, mission.start_urls, steering, fence, fresh=fresh)
 
 
 def _lander(ground: Ground, bounds: Bounds, frontier: Frontier, memory: MemoryBudget) -> Lander:

@@ -1,6 +1,7 @@
 """``larm check`` and ``larm init``: the configuration of a crawl."""
 
 import json
+import re
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
@@ -14,6 +15,9 @@ from larm.config import CONFIG_FILE, Config
 from larm.errors import Mistakes, UsageError
 from larm.kit.counted import counted
 from larm.kit.disk.disk_failure import disk_failure
+
+_PASSWORD = re.compile(r"://[^/@\"]*@")
+"""In an address, with the name before it."""
 
 
 @click.command(cls=LarmCommand)
@@ -44,7 +48,8 @@ def check(*, named: Path | None, file: Path | None, overrides: tuple[str, ...], 
     if config.crawl.start or config.crawl.seeds:
         click.echo(printable(scope_sentence(config, current_scope(config, directory)[1])))
     for key, value in differences(config):
-        click.echo(f"{key}: {json.dumps(value, ensure_ascii=True, default=_plain)}")
+        shown = json.dumps(value, ensure_ascii=True, default=_plain)
+        click.echo(f"{key}: {_PASSWORD.sub('://...@', shown)}")
     if state:
         from larm.ops.state_check import check_state
 

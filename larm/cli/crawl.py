@@ -38,7 +38,7 @@ _KEYS = {
     "allow_private": "crawl.private_networks",
     "cluster": "cluster.name",
     "listen": "cluster.listen",
-    "join": "cluster.join",
+    "etcd": "cluster.etcd",
     "agents": "cluster.agents",
 }
 """Parameter of `crawl` -> key of config.yaml."""
@@ -52,7 +52,7 @@ _SECTIONS = {
     "How much": ("max_pages", "max_depth", "max_time", "max_bytes"),
     "How fast": ("delay", "per_host", "timeout", "threads"),
     "What becomes of it": ("directory", "add", "fresh", "parked", "no_index", "warc"),
-    "Together with other agents": ("cluster", "listen", "join", "agents"),
+    "Together with other agents": ("cluster", "etcd", "listen", "agents"),
 }
 """Of ``larm crawl --help``."""
 
@@ -94,8 +94,8 @@ _SECTIONS = {
 @click.option("--warc", is_flag=True, help="Also keep all that goes over the wire, in WARC files.")
 @click.option("--allow-private", is_flag=True, default=None, help="Also fetch from private, loopback and link-local addresses.")
 @click.option("--cluster", metavar="NAME", help="Do this crawl together with other agents; needs larm[cluster].")
-@click.option("--listen", metavar="ADDRESS", help="Where other agents reach this one: tcp/127.0.0.1:7441.")
-@click.option("--join", multiple=True, metavar="ADDRESS", help="An agent of the cluster to join. May be repeated.")
+@click.option("--listen", metavar="ADDRESS", help="Where other agents reach this one: 127.0.0.1:7441.")
+@click.option("--etcd", multiple=True, metavar="URL", help="Where etcd answers; run: it runs here. May be repeated.")
 @click.option("--agents", type=int, metavar="N", help="Begin when so many agents are there.")
 @click.option("-gui", "--gui", is_flag=True, hidden=True)
 @click.option("-q", "--quiet", is_flag=True, help="Nothing but errors.")

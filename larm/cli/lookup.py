@@ -13,9 +13,12 @@ from larm.kit.commands import command
 @click.command(cls=LarmCommand)
 @click.argument("urls", nargs=-1, required=True, metavar="URL...")
 @click.option("--scope", is_flag=True, help="Only say which of the URLs belong to the crawl; there need not be one yet.")
+@click.option("--cluster", is_flag=True, help="Ask the agent that has the host, where several do the crawl.")
 @config_options
 @directory_option
-def why(*, urls: tuple[str, ...], scope: bool, file: Path | None, overrides: tuple[str, ...], directory: Path) -> None:
+def why(
+    *, urls: tuple[str, ...], scope: bool, cluster: bool, file: Path | None, overrides: tuple[str, ...], directory: Path
+) -> None:
     """What became of URL, and why.
 
     A sentence; then dates, who links to it, every filter's word, robots.txt, its host.
@@ -31,8 +34,14 @@ def why(*, urls: tuple[str, ...], scope: bool, file: Path | None, overrides: tup
     for number, url in enumerate(urls):
         if number:
             click.echo()
-        found = explain_url(config, existing(directory), access_form(url))
-        click.echo("\n".join([f"{shown(found.verdict)}\n", *topic_rows(found.rows)]))
+        if cluster:
+            from larm.ops.why_cluster import explain_in_cluster  # for who has a cluster
+
+            verdict, rows = explain_in_cluster(config, existing(directory), access_form(url))
+        else:
+            found = explain_url(config, existing(directory), access_form(url))
+            verdict, rows = found.verdict, list(found.rows)
+        click.echo("\n".join([f"{shown(verdict)}\n", *topic_rows(rows)]))
 
 
 @click.command(cls=LarmCommand)

@@ -99,7 +99,7 @@ GROUPS = {
         "reindex": "Make the index anew from the stored pages.", "repair": "Repair a damaged directory.",
     },
     "With others": {
-        "cluster": "One crawl by several agents: how it stands, certificates.",
+        "cluster": "One crawl by several agents: status, commands, certificates.",
         "tune": "Change what all peers of the REGISTRARs do.",
     },
     "About larm": {"help": "Show the manual about TOPIC.", "version": "The version of larm."},

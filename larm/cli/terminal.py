@@ -18,11 +18,15 @@ import click
 
 from larm.kit.printable import escaped, harmless, printable
 
-CONFIGURED = ("crawl", "search", "why", "check", "links", "export", "forget", "reindex", "repair", "warc export")
+CONFIGURED = (
+    *("crawl", "search", "why", "check", "links", "export", "forget", "reindex", "repair", "warc export"),
+    *("cluster status", "cluster pause", "cluster resume", "cluster stop"),
+    *("cluster remove", "cluster found", "cluster etcd"),
+)
 """Commands that have ``--dir`` and ``--config``."""
 PLACED = (
     *("stats", "cat", "report", "init", "ctl [a-z]+", "starts", "backup"),
-    "cluster (?:leave|pause|resume|status|stop)",
+    "cluster leave",
 )
 """Those that have ``--dir`` alone."""
 _COMMAND = re.compile(

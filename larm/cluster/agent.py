@@ -1,27 +1,34 @@
 """Agent: one of those that do a crawl together, as a state machine: what it is told goes in, what it says comes out.
 
-It puts together who is in (`Membership`), what is for others (`Courier`), what was taken (`Inbox`) and the end (`Ending`). It
-has no thread, no clock and no wire: `larm.cluster.node` drives it in a crawl, and the simulation drives a hundred of them.
-Every method is called under the agent's lock, by whoever drives it.
+It puts together the views (`Session`), what is for others (`Courier`), what was taken (`Inbox`), and agents that were lost. It
+has no thread, no clock and no wire: `larm.cluster.node` drives it in a crawl, and simulations drive many of them. Every method
+is called under the agent's lock, by whoever drives it.
 """
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
-from larm.cluster.beat import Beat, Quiet
 from larm.cluster.courier import WINDOW, Answer, Courier, Row
-from larm.cluster.ending import Ending
 from larm.cluster.inbox import Inbox
-from larm.cluster.membership import Gone, Membership, Saved
+from larm.cluster.session import Session
+from larm.model.message import LOST, UNKNOWN
 
-BEAT = 1.0
-"""Seconds between two beats to the same agent, at most a third of the lease."""
+_REROUTE = 1.0
+"""Seconds between two looks whether hosts were opened: there may be 100,000 rows for those that are not."""
+_NOT_HERE = (None, LOST, UNKNOWN)
 
-_STRANGERS = 5
-"""Each so many beats are also for agents that are not in."""
+
+class Gone(msgspec.Struct, frozen=True, array_like=True):
+    """An agent that was lost: what waited at its hosts has to be found again."""
+
+    name: str
+    """Empty: it is not known which, so it could be any."""
+    weights: Mapping[str, float]
+    """Of a view that had it: it may not have handed over what it owned in an earlier one."""
+    epoch: int
+    """The first view without it."""
 
 
 class Received(msgspec.Struct, frozen=True, array_like=True):
@@ -35,166 +42,143 @@ class Received(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Agent:
-    """``idle``: nothing is left to do in this process, all that was received is carried out."""
+    """``idle``: nothing is left to do in this process, all that was received is carried out; ``busy``: see `Session.busy`."""
 
     def __init__(
-        self, membership: Membership, courier: Courier, inbox: Inbox, idle: Callable[[], bool], gone: Sequence[Gone] = ()
+        self,
+        session: Session,
+        courier: Courier,
+        inbox: Inbox,
+        idle: Callable[[], bool],
+        busy: Callable[[], bool],
+        *,
+        epoch: int = 0,
+        gone: Sequence[Gone] = (),
     ) -> None:
-        """``gone``: of `Saved`."""
+        """``epoch``, ``gone``: as `epoch` and `wanted` were when its process ended."""
         # constant after construction
         self.lock = threading.RLock()
-        self.membership = membership
+        self.session = session
+        self.state = session.state
         self.courier = courier
         self.inbox = inbox
         self._idle = idle
-        self._every = min(BEAT, membership.rules.lease / 3)
+        self._busy = busy
         # guarded by self.lock
-        self._ending = Ending()
-        self._changes = 0
-        self._was_idle = False
-        self._next_beat = 0.0
-        self._beats = 0
-        self._view = membership.view
+        self.begun = False
+        """The run has begun: rows go to their owners."""
+        self.epoch = epoch
+        """Of the newest view that was looked at."""
+        self.let_go = 0
+        """The newest epoch of which nothing foreign is left here."""
+        self.credit = WINDOW
         self._closed = True
-        self._looked = False
-        self._gone = list(gone)
+        self._reroute_at = 0.0
+        self._new = list(gone)
         self._found_again: list[Gone] = []
         self._in_cut: list[Gone] = []
-        self.acquaintances: set[str] = set()
-        """All whose address was ever known: a newcomer asks them to be let in."""
-        self.credit = WINDOW
+        self.resting = False
+        """As `is_idle` was last."""
 
     # -- rows
 
     def put(self, rows: Iterable[Row], now: float) -> list[Row]:
-        """Rows for whoever has their hosts; what is ours comes back, once the crawl has begun."""
-        if not self.membership.begun:
-            self.courier.keep(list(rows), now)
-            return []
-        return self.courier.put(rows, now)
+        """Rows for whoever has their hosts; what is ours comes back, once the run has begun.
 
-    def knows(self, sender: str, boot: int, seq: int) -> Answer | None:
-        """What to answer to a parcel without taking it; None: it is to be taken (`carry_out`), and then to be answered."""
+        Before that only pages that are to be asked again come back: they go with their hosts, which are here.
+        """
+        if self.begun:
+            return self.courier.put(rows, now)
+        rows = list(rows)
+        again = [row for row in rows if row.item.known not in _NOT_HERE]
+        self.courier.keep([row for row in rows if row.item.known in _NOT_HERE], now)
+        return again
+
+    def knows(self, sender: str, boot: int, seq: int, epoch: int, now: float) -> Answer | None:
+        """What to answer to a parcel without taking it; None: it is to be taken (`carry_out`), and then to be answered.
+
+        ``epoch``: of the sender's view. One that is newer than ours has to be read first: its owner may be lost by then.
+        """
         known = self.inbox.knows(sender, boot, seq)
-        if known == "new":
-            return None
-        return Answer(taken=known == "taken", credit=self.credit)
+        if known != "new":
+            return Answer(taken=known == "taken", credit=self.credit)
+        return Answer(taken=False, credit=0) if self.closed_to(epoch, now) else None
+
+    def closed_to(self, epoch: int, now: float) -> bool:
+        """Nothing that comes with this epoch may be taken now. An agent that leaves takes nothing, or it would go with it."""
+        state = self.state
+        busy = self._busy()  # else etcd may have it that this agent is idle, until a round has taken that back
+        return not (busy and self.begun and epoch <= state.view.epoch and state.inside) or state.fenced(now)
 
     def carry_out(self, received: Received, now: float) -> list[Row]:
         """A parcel that is in the journal: what is ours of it comes back, the rest goes on."""
-        self._changes += 1
-        if not self.inbox.note(received.sender, received.boot, received.seq, len(received.rows), received.low):
+        if not self.inbox.note(received.sender, received.boot, received.seq, received.low):
             return []
         return self.put([msgspec.structs.replace(row, hops=row.hops + 1) for row in received.rows], now)
 
-    # -- beats
+    # -- the end
 
-    def tick(self, now: float) -> list[tuple[str, Beat]]:
-        """Some times a second: the beats to send now, and to whom."""
-        membership = self.membership
-        if now < self._next_beat:
-            if not membership.others():  # who is alone waits for nobody, and changes his mind when something comes
-                membership.over = self._ending.look(membership, self.quiet(""), {}, now)
-            return []
-        self._next_beat = now + self._every
-        membership.tick(now)
-        self._look_at_views()
-        told = {name: self.quiet(name) for name in membership.others()}
-        if not membership.over or not told:
-            membership.over = self._ending.look(membership, self.quiet(""), told, now)
-        self._beats += 1
-        whom = set(membership.others())
-        if not membership.inside or self._beats % _STRANGERS == 0:  # two that went on alone have to meet again
-            whom |= self.acquaintances - {membership.me}
-        return [(name, membership.beat(name, now, told.get(name) or self.quiet(name))) for name in sorted(whom)]
+    def is_idle(self, *, spent: bool) -> bool:
+        """Nothing is left to do. On the thread that brings rows: one may be on its way in it.
 
-    def hear(self, beat: Beat, now: float) -> Beat | None:
-        """A beat, and what to answer; None: nothing."""
-        was = self.membership.contact.fresh(beat.sender, now)
-        over = self.membership.over
-        if not self.membership.hear(beat, now):
-            return None
-        if self.membership.over and not over and not self._idle():
-            self.membership.over = False  # it speaks of the run before: of this one we would know
-        if not was:
-            self.courier.heard(beat.sender)
-        self._look_at_views()
-        return self.membership.beat(beat.sender, now, self.quiet(beat.sender))
-
-    def quiet(self, other: str) -> Quiet:
-        """What we say to that agent of what we have left to do."""
-        idle = self._idle() and not self.courier.waiting and not self._gone and not self.must_release
-        if idle != self._was_idle:
-            self._changes += not idle
-            self._was_idle = idle
-        beat = self.membership.contact.beats.get(other)
-        boot = beat.stamp.boot if beat is not None else 0
-        return Quiet(idle, self._changes, self.courier.sent(other), self.inbox.received(other, boot))
+        ``spent``: nothing can be done, as all pages of ``--max-pages`` are fetched.
+        """
+        left = self.courier.waiting or self._new or self.must_release or not self.begun
+        self.resting = not left and (spent or self._idle())
+        return self.resting
 
     # -- views
 
     def reopened(self, now: float) -> list[Row]:
-        """After `tick` or `hear`: rows that others had, or that waited here until their host could be asked by us."""
-        if not self.membership.begun:
+        """Rows that others had, or that waited here until their host could be asked by us."""
+        if not self.begun or not self.state.view.members:
             return []
-        closed = self._closed
-        self._closed = not self.membership.settled
-        return self.courier.reroute(now) if closed else []
+        self._look()
+        if not self._closed or (now < self._reroute_at and not self.state.settled):
+            return []
+        self._closed, self._reroute_at = not self.state.settled, now + _REROUTE
+        return self.courier.reroute(now)
 
-    def orphaned(self, now: float) -> list[Gone]:
-        """Agents that have died, and whose hosts we may ask now, or will: what waited there has to be found again, by all."""
-        ready: list[Gone] = []
-        rest: list[Gone] = []
-        for gone in self._gone:
-            match self.membership.fate(gone.name, gone.epoch, now) if gone.name else "dead":
-                case "handed over":
-                    continue
-                case "dead":
-                    ready.append(gone)
-                case _:
-                    rest.append(gone)
-        if len(rest) < len(self._gone):
-            self.membership.unsaved = True
-        self._gone = rest
-        self._found_again += ready
-        return ready
+    def orphaned(self) -> list[Gone]:
+        """Agents that were lost since the last call: what waited at their hosts has to be found again, by all."""
+        new, self._new = self._new, []
+        self._found_again += new
+        return new
 
     @property
-    def saved(self) -> Saved:
-        """What has to be on the disk when `Membership.unsaved` says so."""
-        return msgspec.structs.replace(self.membership.saved, gone=(*self._gone, *self._found_again))
+    def wanted(self) -> tuple[Gone, ...]:
+        """What has to be on the disk: no checkpoint knows of it yet."""
+        return (*self._new, *self._found_again)
 
     def cut(self) -> None:
         """A checkpoint is made, of all that is behind the doors of this agent and of its queues."""
         self._in_cut = list(self._found_again)
 
-    def cut_saved(self) -> None:
-        """It is on the disk."""
-        if self._in_cut:
-            self._found_again = [gone for gone in self._found_again if gone not in self._in_cut]
-            self._in_cut = []
-            self.membership.unsaved = True
+    def cut_saved(self) -> bool:
+        """It is on the disk; True: `wanted` has changed."""
+        in_cut, self._in_cut = self._in_cut, []
+        self._found_again = [gone for gone in self._found_again if gone not in in_cut]
+        return bool(in_cut)
 
     @property
     def must_release(self) -> bool:
-        """There are hosts in this process that are not ours any more, or nobody has looked yet."""
-        return not self._looked or self.membership.released < self.membership.view.epoch
+        """There may be hosts in this process that are not ours any more."""
+        return self.let_go < self.state.view.epoch
 
-    def released(self) -> None:
-        """All that is not ours was put among the rows for others; said as soon as these have it."""
-        self._looked = True
-        if not self.courier.moves:
-            self.membership.release(self.membership.view.epoch)
+    def released(self, epoch: int) -> None:
+        """All that is not ours in the view of this epoch was put among the rows for others."""
+        self.let_go = epoch
 
-    def _look_at_views(self) -> None:
-        membership, last = self.membership, self._view
-        if membership.view.same(last):
+    def _look(self) -> None:
+        """Note agents that were lost since the last look. Who has missed views can't tell, so it could be any."""
+        view, last = self.state.view, self.epoch
+        if view.epoch == last:
             return
-        known = [view for view in membership.views if view.epoch > last.epoch]
-        if last.epoch and known and known[0].epoch > last.epoch + 1:  # did others come, get what we had, and die?
-            self._gone.append(Gone("", last, known[0].epoch))
-        for before, after in pairwise([last, *known]):
-            names = [name for name in before.members if name not in after.members and name != membership.me]
-            self._gone += [Gone(name, before, after.epoch) for name in names]
-        self._view = membership.view
-        self._closed = True
+        self.epoch, self._closed, self._reroute_at = view.epoch, True, 0.0
+        if last and last not in {each.epoch for each in view.past}:
+            self._new.append(Gone("", {}, view.epoch))
+            return
+        for name, lost in view.lost.items():
+            if lost.epoch > last and name != self.state.me:
+                had = [past.weights for past in view.with_agent(name) if past.epoch < lost.epoch]
+                self._new += [Gone(name, weights, lost.epoch) for weights in had] or [Gone("", {}, view.epoch)]

@@ -50,7 +50,7 @@ class AgentClient:
         def answered(came: http_client.HttpAnswer | http_client.NoAnswer) -> None:
             told(self._outcome(name, address, came))
 
-        data = _encode(Envelope(self._origin(), body))
+        data = _encode(Envelope(self._origin(), body, name))
         certified = certified_name(name)
         try:
             where = parse_address(address)

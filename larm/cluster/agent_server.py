@@ -73,8 +73,10 @@ class AgentServer:
         certified = name_in(request.certificate)
         try:
             envelope = decoded_msgpack(request.body, Envelope)
-            found = self._check(certified, envelope.origin) or self._answer(
-                Asked(request.path.removeprefix(PATH), envelope.origin, envelope.body)
+            found = (
+                self._check(certified, envelope.origin)
+                or self._check_recipient(envelope.to)
+                or self._answer(Asked(request.path.removeprefix(PATH), envelope.origin, envelope.body))
             )
             sender = envelope.origin.sender[:100]
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
@@ -100,6 +102,11 @@ class AgentServer:
             return Refusal("generation", f"{both}: the one with the lower number has not read etcd yet")
         differ = "its settings differ from those that all agents of a cluster must share"
         return None if theirs.settings == ours.settings else Refusal("settings", differ)
+
+    def _check_recipient(self, name: str) -> Refusal | None:
+        ours = self._origin().sender
+        reason = f"it asks {name[:100]}, and this is {ours}, another directory at the same address"
+        return None if name == ours else Refusal("agent", reason)
 
     def _failed(self, host: str, error: Exception) -> None:
         refusal = tls_refusal(str(error))

@@ -1,43 +1,17 @@
-"""Values that agents tell each other about themselves beside what is voted on: where they are, how far they have got, and what
-somebody wants all of them to do. A card goes with each beat; the last one of each agent counts.
+"""Card: what an agent tells all others of itself, as a key of etcd under its lease: where it is, and how far it has got.
+`Rests`: hosts that asked it for a rest. Values; `Rests` says its threads.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 
-from larm.cluster.beat import MOST, Count, Name
+from larm.cluster.keys import Count, Text
 
 SAMPLE = 128
-"""Hashes that tell the overlap: 1 KB in each beat. As long as no agent has more pages the overlap is exact; later one page in a
-hundred shows."""
+"""Hashes that tell the overlap: 1 KB. The overlap is exact while no agent has more pages; later one page in a hundred shows."""
 RESTS = 100
 """Hosts that ask for a rest of which a card tells: some 3 KB at most."""
-Address = Annotated[str, msgspec.Meta(max_length=1_000)]
-"""Or a directory."""
-What = Literal["", "pause", "resume", "stop"]
-
-
-class Command(msgspec.Struct, frozen=True, array_like=True, order=True):
-    """What all agents are to do, until there is a newer one."""
-
-    number: Count = 0
-    """Milliseconds since 1970, when it was given, or one more than that of the one before: the larger one wins."""
-    sender: Name = ""
-    what: What = ""
-    why: Name = ""
-    """Of a stop: the reason of the run's end (`larm.engine.ending.Ending`)."""
-
-
-class Pages(msgspec.Struct, frozen=True, array_like=True):
-    """Of ``--max-pages``, how many an agent may fetch, as far as is known (`larm.cluster.quota`)."""
-
-    spent: Count = 0
-    """It has fetched so many; as it says itself."""
-    granted: Count = 0
-    """So many were ever given to it."""
-    returned: Count = 0
-    """So many of these it has given back."""
 
 
 class Figures(msgspec.Struct, frozen=True, array_like=True):
@@ -51,39 +25,36 @@ class Figures(msgspec.Struct, frozen=True, array_like=True):
     """Of these, URLs that are not done."""
     sent: Count = 0
     """URLs of others that it found and sent to them."""
-    sample: Annotated[tuple[int, ...], msgspec.Meta(max_length=SAMPLE)] = ()
+    sample: tuple[int, ...] = ()
     """The smallest hashes of its pages' addresses (`larm.cluster.page_sample`)."""
     paused: bool = False
-    hungry: bool = False
-    """It has work, and as good as no pages left of those that it may fetch."""
     recovered: Count = 0
     """Pages that it has not fetched, as they were there (`larm.cluster.copies`)."""
+    work: dict[str, Count] = {}
+    """Fetches of this run, by thread (UBI-22)."""
 
 
 class Card(msgspec.Struct, frozen=True, array_like=True):
     """An agent, as it presents itself."""
 
-    address: Address
+    address: Text = ""
     """At which it listens to other agents."""
-    serve: Address = ""
+    serve: Text = ""
     """Of its ``larm serve``; empty: nobody has said."""
-    directory: Address = ""
+    directory: Text = ""
     """On its machine."""
     figures: Figures = Figures()
-    command: Command = Command()
-    pages: Annotated[dict[Name, Pages], msgspec.Meta(max_length=2 * MOST)] = {}
-    """By the names of agents, as far as it knows."""
-    rests: Annotated[dict[Address, Count], msgspec.Meta(max_length=RESTS)] = {}
-    """Hosts that have asked it for a rest, and until when: seconds since 1970 (`larm.cluster.card`)."""
-    short: bool = False
-    """It hands pages out, and has none left for who asks."""
+    rests: dict[Text, Count] = {}
+    """Hosts that have asked it for a rest, and until when: seconds since 1970."""
+    since: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    """Seconds since 1970 at which its pages became more."""
 
 
 class Rests:
-    """Hosts that have asked this agent for a rest. If it dies, the next owner of its hosts leaves them alone for that long.
+    """Hosts that have asked this agent for a rest. If it is lost, the next owner of its hosts leaves them alone for that long.
 
-    Only rests that can outlive it are kept: an agent waits for half of ``adopt_after`` before it adopts a host. Times are
-    seconds since 1970, as machines differ in all other clocks. Noted by fetcher threads, told by ``larm-agents``."""
+    Only rests that can outlive it are kept: another agent waits for a lease before it asks a host. Times are seconds since
+    1970, as machines differ in all other clocks. Noted by fetcher threads, told by ``larm-agents``."""
 
     def __init__(self, shortest: float) -> None:
         # constant after construction

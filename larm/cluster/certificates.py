@@ -57,13 +57,12 @@ def issue(folder: Path, name: str, hosts: tuple[str, ...], now: datetime.datetim
         raise UsageError(f"{name}: the name of an agent has letters from a to z, digits, - and . only")
     issuer, issuer_key = _issuer(folder)
     key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     purposes = [ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH]
     built = (
-        _builder(subject, issuer.subject, key, now)
+        _builder(x509.Name([]), issuer.subject, key, now)  # etcd takes no users from clients with a common name
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(x509.ExtendedKeyUsage(purposes), critical=False)
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name), *map(_host, hosts)]), critical=False)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name), *map(_host, hosts)]), critical=True)
         .sign(issuer_key, hashes.SHA256())
     )
     return _write(folder, name, key, built)

@@ -2,7 +2,7 @@
 had its host, or at the agents that would have its host next. What somebody has is noted as his, and stays where it is.
 
 New URLs of ours wait in a queue of this class, which is in the cut of checkpoints as the outboxes are, until the agents have
-answered that are heard at the moment; who says nothing has no copy. What nobody has goes through the filters once more.
+answered that are heard at the moment; an agent that says nothing has no copy. What none has goes through the filters once more.
 
 `sift` and `hold_back` in a step of the gate, the rest on ``larm-agents``.
 """
@@ -14,10 +14,10 @@ import msgspec
 
 from larm.cluster.agent import Agent
 from larm.cluster.courier import Row
-from larm.cluster.line import Line
+from larm.cluster.line import GARBAGE, Line
 from larm.cluster.outboxes import Outboxes
-from larm.cluster.said import GARBAGE, Said
 from larm.cluster.terms import Doors, Rule
+from larm.cluster.transport import Asked
 from larm.engine.moves import Moves
 from larm.engine.parts import Frontier
 from larm.errors import StorageError
@@ -27,7 +27,7 @@ from larm.store.pages.page_row import PageRow, decode_row, encode_row
 
 _BATCH = 500
 _encode = msgspec.msgpack.Encoder().encode
-_question = msgspec.msgpack.Decoder(tuple[str, Annotated[tuple[int, ...], msgspec.Meta(max_length=_BATCH)]])
+_question = msgspec.msgpack.Decoder(Annotated[tuple[int, ...], msgspec.Meta(max_length=_BATCH)])
 _answer = msgspec.msgpack.Decoder(dict[int, bytes])
 
 
@@ -72,6 +72,9 @@ class Copies:
 
     def hold_back(self, batch: Sequence[URLMessage]) -> list[URLMessage]:
         """What need not be looked for; all else waits here. It was seen already."""
+        session = self._agent.session
+        if session.run.first == session.state.view.epoch:  # no host has moved since the first page
+            return list(batch)
         passes: list[URLMessage] = []
         rows: list[Row] = []
         for message in batch:
@@ -99,12 +102,12 @@ class Copies:
             return
         asked: dict[str, list[int]] = {}
         with self._doors.shared.gate.step(), self._agent.lock:
-            membership = self._agent.membership
-            if not membership.view.epoch:
+            state = self._agent.state
+            if not self._agent.begun or not state.view.members:
                 return
-            heard = {name for name in membership.others() if membership.contact.fresh(name, now)}
+            heard = {name for name in state.others() if state.silent(name, now) < state.rules.lease}
             rows = self._outboxes.asked = self._outboxes.looked_for.take(_BATCH)
-            nexts = {row.host: heard.intersection(membership.order(row.host, self._rule.own.recover + 1)) for row in rows}
+            nexts = {row.host: heard.intersection(state.order(row.host, self._rule.own.recover + 1)) for row in rows}
         self._found = self._doors.kept([row.item.url.fingerprint for row in rows])
         for row in rows:
             if row.item.url.fingerprint not in self._found:
@@ -115,12 +118,14 @@ class Copies:
             self._ask(name, keys)
         self._answered()
 
-    def asked(self, said: Said) -> bytes:
-        """What of these pages is here. Raises msgspec.MsgspecError or ValueError where it is no question."""
-        sender, keys = _question.decode(said.payload)
-        if not said.may_speak_for(sender) or sender not in self._agent.membership.view.members:
-            raise ValueError(f"{sender[:200]} is no member")
-        return _encode({key: encode_row(row) for key, row in self._doors.kept(keys).items()})
+    def asked(self, asked: Asked) -> bytes:
+        """What of these pages is here; nothing is told to an agent that is no member, perhaps as it joins just now.
+
+        Raises msgspec.MsgspecError where it is no question.
+        """
+        keys = _question.decode(asked.body)
+        found = self._doors.kept(keys) if asked.origin.sender in self._agent.state.view.members else {}
+        return _encode({key: encode_row(row) for key, row in found.items()})
 
     def _ask(self, name: str, keys: Sequence[int]) -> None:
         def answered(said: bytes | None) -> None:
@@ -132,19 +137,19 @@ class Copies:
             self._found |= {key: msgspec.structs.replace(row, by=name) for key, row in rows.items()}
             self._answered()
 
-        self._line.ask(name, "copies", _encode((self._agent.membership.me, keys)), self._rule.answer, answered)
+        self._line.ask(name, "copies", _encode(keys), answered)
 
     def _answered(self) -> None:
         self._questions -= 1
         if self._questions or self._frontier is None or self._moves is None:
             return
-        frontier, membership = self._frontier, self._agent.membership
+        frontier, state = self._frontier, self._agent.state
         held: list[tuple[int, PageRow]] = []
         rest: list[URLMessage] = []
         with self._doors.shared.gate.step():
             with self._agent.lock:
                 for row in self._outboxes.asked:
-                    url, ours = row.item.url, membership.owner(row.host) == membership.me
+                    url, ours = row.item.url, state.owner(row.host) == state.me
                     page = self._found.get(key := url.fingerprint)
                     if page is not None and page.message(key).url == url and ours:
                         held.append((key, msgspec.structs.replace(page, left=False)))

@@ -4,7 +4,7 @@ A row stays ours until the receiver has it in its journal: a parcel that gets no
 the same agent, and dropped there if it was taken before. At least once on the wire, once in the frontier.
 
 Queues are filled by the owner of a row in our view. If the receiver sees that otherwise, it sends the row on; one that was
-sent on `MOST_HOPS` times waits until its owner is in the same epoch as we are. Rows of our own whose host another agent may
+sent on `MOST_HOPS` times waits until its owner has released our epoch. Rows of our own whose host another agent may
 still ask wait in a queue of ours.
 
 How much goes out is up to the receiver: it grants so many parcels at a time, none while it has too much (`Answer.credit`).
@@ -15,12 +15,12 @@ from typing import Any, Protocol
 
 import msgspec
 
-from larm.cluster.membership import Membership
+from larm.cluster.view_state import ViewState
 
 MOST_HOPS = 3
 WINDOW = 4
 """Parcels on their way to an agent at a time, unless it grants fewer: one is enough for thousands of URLs a second."""
-_FIRST_WAIT, _LONGEST_WAIT = 0.1, 30.0
+_FIRST_WAIT, _LONGEST_WAIT = 0.1, 5.0
 """Seconds until a parcel without an answer is sent again; doubling."""
 _FULL_WAIT = 1.0
 """Seconds without a parcel for an agent that has no room."""
@@ -34,12 +34,10 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
     item: Any
     hops: int = 0
     """How often it was sent on."""
-    moves: bool = False
-    """It is a host, handed over with all that is known of it."""
 
 
 class Answer(msgspec.Struct, frozen=True, array_like=True):
-    """What the receiver of a parcel says."""
+    """The receiver's answer to a parcel."""
 
     taken: bool
     """It is in its journal, or was before."""
@@ -88,23 +86,20 @@ class _Lane:
         self.since = 0.0
         """Nothing was taken since then, though something is on its way."""
         self.seq = 0
-        self.sent = 0
 
 
 class Courier:
     """Of one agent's process. ``queue``: makes one for an agent, by its name."""
 
-    def __init__(self, membership: Membership, queue: Callable[[str], Queue], *, most: int = 500, linger: float = 2.0) -> None:
+    def __init__(self, state: ViewState, queue: Callable[[str], Queue], *, most: int = 500, linger: float = 2.0) -> None:
         """``most`` rows are a parcel; fewer wait ``linger`` seconds for more."""
         # constant after construction
-        self._membership = membership
+        self._state = state
         self._queue = queue
         self._most = most
         self._linger = linger
         # only who owns it
         self._lanes: dict[str, _Lane] = {}
-        self.moves = 0
-        """Hosts that are handed over, and not acknowledged yet."""
         self.waiting = 0
         """Rows that nobody has acknowledged."""
 
@@ -115,8 +110,8 @@ class Courier:
         ours: list[Row] = []
         by_owner: dict[str, list[Row]] = {}
         for row in rows:
-            owner = self._membership.owner(row.host)
-            if owner == self._membership.me and (row.moves or self._membership.opened(row.host, now)):
+            owner = self._state.owner(row.host)
+            if owner == self._state.me and self._state.opened(row.host, now):
                 ours.append(row)
             else:
                 by_owner.setdefault(owner, []).append(row)
@@ -126,12 +121,11 @@ class Courier:
                 lane.waiting_since = now
             lane.queue.put_many(some)
             self.waiting += len(some)
-            self.moves += _moves(some)
         return ours
 
     def keep(self, rows: Sequence[Row], now: float) -> None:
         """Rows that wait here until the crawl begins, whoever owns them then."""
-        lane = self._lane(self._membership.me)
+        lane = self._lane(self._state.me)
         lane.waiting_since = now
         lane.queue.put_many(rows)
         self.waiting += len(rows)
@@ -140,7 +134,6 @@ class Courier:
         """What was on its way when the state was saved: before all that waits."""
         self._lane(owner).queue.put_front(rows)
         self.waiting += len(rows)
-        self.moves += _moves(rows)
 
     # -- out
 
@@ -148,7 +141,7 @@ class Courier:
         """Parcels to send now. `answered` has to follow for each."""
         parcels: list[Parcel] = []
         for name, lane in self._lanes.items():
-            if name == self._membership.me or not self._membership.contact.fresh(name, now):
+            if name == self._state.me or not self._heard(name, now):
                 continue
             for seq in [seq for seq, at in lane.retry_at.items() if at <= now]:
                 del lane.retry_at[seq]
@@ -180,20 +173,12 @@ class Courier:
             del lane.out[parcel.seq]
             lane.retry_at.pop(parcel.seq, None)
             lane.wait, lane.since = _FIRST_WAIT, now
-            lane.sent += len(parcel.rows)
             self.waiting -= len(parcel.rows)
-            self.moves -= _moves(parcel.rows)
             return True
-        lane.retry_at[parcel.seq] = now + lane.wait
-        lane.wait = min(lane.wait * 2, _LONGEST_WAIT)
+        lane.retry_at[parcel.seq] = now + (lane.wait if answer is None else _FULL_WAIT)  # a refusal may end in the next round
+        if answer is None:
+            lane.wait = min(lane.wait * 2, _LONGEST_WAIT)
         return False
-
-    def heard(self, name: str) -> None:
-        """That agent is there again: what it did not answer need not wait any longer."""
-        lane = self._lanes.get(name)
-        if lane is not None:
-            lane.wait = _FIRST_WAIT
-            lane.retry_at = dict.fromkeys(lane.retry_at, 0.0)
 
     def reroute(self, now: float) -> list[Row]:
         """Our view has changed, or a host was opened: each row to its owner again; our own come back.
@@ -202,13 +187,13 @@ class Courier:
         """
         rows: list[Row] = []
         for name, lane in self._lanes.items():
-            if name in self._membership.view.members and name != self._membership.me:
+            if name in self._state.view.members and name != self._state.me:
                 continue
             rows += [row for parcel in lane.out.values() for row in parcel.rows]
             lane.out.clear()
             lane.retry_at.clear()
-            rows += lane.queue.take(len(lane.queue)) if len(lane.queue) else []
-        self.moves -= _moves(rows)
+            while count := len(lane.queue):  # each time a block at most
+                rows += lane.queue.take(count)
         self.waiting -= len(rows)
         return self.put(rows, now)
 
@@ -217,17 +202,12 @@ class Courier:
     def stuck(self, now: float, seconds: float) -> list[str]:
         """Agents that can be heard, and have taken nothing for so long of what they were sent: the end waits for them."""
         late = [name for name, lane in self._lanes.items() if lane.out and now - lane.since >= seconds]
-        return [name for name in late if self._membership.contact.fresh(name, now)]
+        return [name for name in late if self._heard(name, now)]
 
     def waits_for(self) -> dict[str, int]:
         """Rows that nobody has acknowledged, by agent."""
         found = {name: len(lane.queue) + sum(len(p.rows) for p in lane.out.values()) for name, lane in self._lanes.items()}
         return {name: count for name, count in found.items() if count}
-
-    def sent(self, name: str) -> int:
-        """Rows that this agent has acknowledged to our process."""
-        lane = self._lanes.get(name)
-        return lane.sent if lane is not None else 0
 
     def out(self) -> dict[str, list[Row]]:
         """What is on its way, by agent: for the checkpoint, beside the queues."""
@@ -242,10 +222,9 @@ class Courier:
             self.waiting += len(lane.queue)
         return lane
 
+    def _heard(self, name: str, now: float) -> bool:
+        return name in self._state.agents and self._state.silent(name, now) < self._state.rules.lease
+
     def _agrees(self, name: str) -> bool:
-        beat = self._membership.contact.beats.get(name)
-        return beat is not None and beat.view == self._membership.view
-
-
-def _moves(rows: Iterable[Row]) -> int:
-    return sum([row.moves for row in rows])
+        seen = self._state.agents.get(name)
+        return seen is not None and seen.state.released >= self._state.view.epoch

@@ -78,6 +78,8 @@ class Credentials:
     ) -> None:
         """``members``: names of certificates that are accepted; none: all of the authority. Raises ConfigError.
 
+        ``crl``: it may be written later.
+
         ``log`` reports changed files that can't be read; the former ones stay in use.
         """
         # constant after construction
@@ -90,6 +92,8 @@ class Credentials:
         self._lock = threading.Lock()
         # guarded by self._lock
         self._stamp = self._stamps()
+        self._revokes = False
+        """There is a revocation list."""
         try:
             self._loaded = self._load()
         except (OSError, ValueError) as error:
@@ -137,10 +141,12 @@ class Credentials:
         context.verify_mode = ssl.CERT_REQUIRED
         context.load_verify_locations(authority)
         context.load_cert_chain(certificate, key, password="")  # or OpenSSL asks for it at the terminal
-        if self._crl:
+        self._revokes = self._revokes or (bool(self._crl) and Path(self._crl).exists())  # one that vanishes is an error
+        if self._revokes:
             context.verify_flags |= ssl.VERIFY_CRL_CHECK_LEAF
             context.load_verify_locations(self._crl)
-        return context, ClientTls(authority.read_bytes(), certificate.read_bytes(), key.read_bytes(), self._crl)
+        crl = self._crl if self._revokes else ""
+        return context, ClientTls(authority.read_bytes(), certificate.read_bytes(), key.read_bytes(), crl)
 
 
 def _read(authority: Path, certificate: Path) -> tuple[str, datetime.datetime]:

@@ -32,6 +32,7 @@ _SENTENCES = (
     ("ould not connect|refused", "nothing listens there; start etcd, or correct cluster.etcd"),
     ("Empty reply", "it does not speak http; write https:// in cluster.etcd if it has a certificate"),
     ("TLS connect error", "it does not speak https; write http:// in cluster.etcd if it has no certificate"),
+    ("its request is malformed", "it is the port of an agent; its etcd of --etcd run has the next one"),
     ("404 page not found", "it is not etcd's port for clients, which is 2379 by default; correct cluster.etcd"),
     ("has expired", "its certificate has expired; issue a new one for etcd"),
     ("subject name", "its certificate is not for this name; issue one with --host, or correct cluster.etcd"),
@@ -39,7 +40,7 @@ _SENTENCES = (
     ("alert", "it refuses cluster.certificate, which must be of etcd's authority and not expired"),
     ("CommonName of client", "it has users, and refuses certificates with a common name; issue this agent's again"),
     ("invalid user ID or password", "the name or the password is wrong"),
-    ("user name is empty", "it has users; set a name and a password"),
+    ("user name is empty", "it has users; write https://NAME:PASSWORD@HOST:PORT in cluster.etcd"),
     (
         "permission denied",
         "the user may not read and write larm/; run 'etcdctl role grant-permission ROLE --prefix=true readwrite larm/'",
@@ -122,6 +123,8 @@ class Tls(NamedTuple):
     ca: str
     certificate: str = ""
     key: str = ""
+    crl: str = ""
+    """Certificates that a member of etcd which is started with these refuses."""
 
 
 class Login(NamedTuple):
@@ -262,6 +265,8 @@ class Etcd:
         if isinstance(answer, _Refused) and self._login and (answer.status == 401 or _OLD_TOKEN.search(answer.text)):
             self._token = None
             answer = self._post_as_user(endpoint, path, data)
+        if isinstance(answer, NoEtcd):
+            self._token = None  # an etcd that went back in time keeps a token of its future waiting
         if not isinstance(answer, _Refused):
             return answer
         return NoEtcd(

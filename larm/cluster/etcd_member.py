@@ -80,6 +80,11 @@ def remove_member(etcd: Etcd, name: str) -> bool | NoEtcd:
     return removed if isinstance(removed, NoEtcd) else True
 
 
+def known_endpoints(folder: Path) -> tuple[str, ...]:
+    """Return where members were at last; ``folder``: of this machine's member. Raises StorageError."""
+    return (read_json(folder / _FILE, _Endpoints, "delete it; it is written again") or _Endpoints()).endpoints
+
+
 class EtcdMember:
     """``etcd``: the agent's client, whose endpoints are those of other machines; it learns all members.
 
@@ -112,8 +117,7 @@ class EtcdMember:
         self._lease = 0
         """Of our keys in etcd, while the machine waits and grows the cluster; 0: none."""
         self._process.check()
-        known = read_json(folder / _FILE, _Endpoints, "delete it; it is written again") or _Endpoints()
-        self._set_endpoints(known.endpoints)
+        self._set_endpoints(known_endpoints(folder))
         if self._process.has_data:
             self._process.start()
         elif not etcd.endpoints:
@@ -183,7 +187,7 @@ class EtcdMember:
             self._say("")
         elif now - self._led >= _LEADERLESS and not isinstance(listed, NoEtcd):
             others = ", ".join(sorted(member.name for member in listed if self._peer not in member.peers))
-            remedy = "if they are gone for good: larm cluster etcd --alone"
+            remedy = "if they are gone for good: 'larm cluster etcd --alone'"
             self._say(f"etcd has no majority; the other members are {others}: start these machines, or, {remedy}")
         if isinstance(listed, NoEtcd):
             return

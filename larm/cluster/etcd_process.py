@@ -61,6 +61,8 @@ class Site(NamedTuple):
             for kind in ("", "peer-"):
                 found += [f"--{kind}cert-file", self.tls.certificate, f"--{kind}key-file", self.tls.key or self.tls.certificate]
                 found += [f"--{kind}client-cert-auth", f"--{kind}trusted-ca-file", self.tls.ca]
+                if self.tls.crl and Path(self.tls.crl).exists():
+                    found += [f"--{kind or 'client-'}crl-file", self.tls.crl]
         return found
 
     def url(self, host: str, port: int) -> str:

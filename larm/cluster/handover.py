@@ -19,7 +19,6 @@ from collections import deque
 from collections.abc import Callable, Container, Iterator, Sequence
 from typing import NamedTuple
 
-from larm.cluster.beat import View
 from larm.engine.moves import Moves
 from larm.errors import UsageError
 
@@ -69,15 +68,15 @@ class _Stream:
 class Handover:
     """Of one agent's process."""
 
-    def __init__(self, me: str, moves: Moves, hands: Hands, view: View) -> None:
-        """``view``: ours when the process began; all batches go through the filters with it, so no checkpoint is waited for."""
+    def __init__(self, me: str, moves: Moves, hands: Hands) -> None:
         # constant after construction
         self._me = me
         self._moves = moves
         self._hands = hands
         # only larm-agents
-        self._view = view
+        self._epoch = 0
         self._begun_at = -2
+        """Checkpoints that were made when the view was known."""
         self._looked_at = -1
         self._foreign: list[str] = []
         """Hosts of others that are asked still."""
@@ -87,12 +86,16 @@ class Handover:
         self._deaf: set[str] = set()
         """Agents that have taken nothing for too long."""
 
-    def step(self, view: View, *, given_up: bool = False) -> bool:
-        """Go on with it; True: nothing is left here of what others have in this view."""
+    def step(self, epoch: int, *, given_up: bool = False, begun: bool = True) -> bool:
+        """Go on with it; True: nothing is left here of what others have in the view of this epoch.
+
+        ``begun``: a batch of another view may be on its way through the filters.
+        """
         hands = self._hands
         checkpoints = hands.checkpoints()
-        if view != self._view:
-            self._view, self._begun_at, self._looked_at = view, checkpoints, -1
+        if epoch != self._epoch:
+            self._begun_at = checkpoints if begun else -2
+            self._epoch, self._looked_at = epoch, -1
             self._foreign.clear()
             self._queued.clear()
             self._streams.clear()

@@ -20,7 +20,6 @@ class Mark(msgspec.Struct, array_like=True):
     """All numbers up to this one."""
     later: list[int] = []
     """And these."""
-    rows: int = 0
 
 
 class Inbox:
@@ -42,7 +41,7 @@ class Inbox:
             return "taken"
         return "new" if len(mark.later) < _LATER or seq < mark.later[0] else "stale"
 
-    def note(self, sender: str, boot: int, seq: int, rows: int, low: int = 1) -> bool:
+    def note(self, sender: str, boot: int, seq: int, low: int = 1) -> bool:
         """It was taken; False: it had been before. None before ``low`` will come again."""
         if self.knows(sender, boot, seq) != "new":
             return False
@@ -54,13 +53,7 @@ class Inbox:
         while mark.upto + 1 in later:
             mark.upto += 1
         mark.later = sorted(each for each in later if each > mark.upto)
-        mark.rows += rows
         return True
-
-    def received(self, sender: str, boot: int) -> int:
-        """Rows that came from that process."""
-        mark = self._marks.get(sender)
-        return mark.rows if mark is not None and mark.boot == boot else 0
 
     def cut(self) -> object:
         """A copy for the checkpoint."""

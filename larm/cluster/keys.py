@@ -119,6 +119,10 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
 
     number: Count = 0
     state: Literal["gathering", "running", "over"] = "gathering"
+    why: Text = ""
+    """Of one that is over though work is left: all pages of ``--max-pages`` are fetched."""
+    first: Count = 0
+    """Epoch of the view with which the first run began: while it lasts, no page is with another agent than its host's."""
 
 
 class Idle(msgspec.Struct, frozen=True, array_like=True):
@@ -126,6 +130,8 @@ class Idle(msgspec.Struct, frozen=True, array_like=True):
 
     epoch: Count
     """The view for which it holds; 0: the agent is busy."""
+    spent: bool = False
+    """Work is left, but no page of ``--max-pages``."""
 
 
 class Command(msgspec.Struct, frozen=True, array_like=True):

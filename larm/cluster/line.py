@@ -1,143 +1,80 @@
-"""Line: the bus as ``larm-agents`` has it: whatever comes in, questions and answers, waits until that thread takes it; and what
-goes out is signed (`larm.cluster.said`), as is what comes in, or it is refused.
+"""Line: what agents ask each other, as ``larm-agents`` has it: whatever comes in waits until that thread takes it.
 
-Only that thread uses it, but for the bus itself, whose callbacks put what they bring into a queue. Questions that come
-in faster than they are answered get no answer once `_MOST` of them wait, or `_LARGEST` bytes: who asks will ask again.
+The server's threads put questions into a queue and wait for the answers, so no more of them wait than it has threads; the
+client's thread puts answers into it.
 """
 
 import queue
-import threading
 from collections.abc import Callable
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as LateError
 from contextlib import suppress
+from typing import Final
 
-from larm.cluster.bus import Bus, Question
-from larm.cluster.detour import Detour
-from larm.cluster.said import GARBAGE, Said, Sealing, fingerprint_of
+import msgspec
 
-_MOST, _LARGEST = 2_000, 64_000_000
-Asked = Callable[[str, Said], bytes | None]
-"""Kind of a question, and what is asked: what to answer; None: nothing."""
+from larm.cluster.agent_client import AgentClient
+from larm.cluster.transport import Asked, NoAnswer, Refusal
+
+GARBAGE: Final = (msgspec.MsgspecError, ValueError, RecursionError)
+"""What decoders raise for what no agent of ours says; the last one for what is nested a thousand times."""
+_LATE = Refusal("busy", "it has too much to do now, or it ends")
 
 
 class Line:
-    """Of the agent ``me``. ``addresses``: of the other agents, by name; the greeting keeps them.
-
-    ``refused`` is told why something was not heard.
-    """
+    """``address_of``: of another agent, by its name; empty: not known."""
 
     def __init__(
         self,
-        me: str,
-        bus: Bus,
-        seal: Sealing,
-        addresses: dict[str, str],
-        refused: Callable[..., object],
-        *,
-        now: Callable[[], float],
-        lease: float,
+        client: AgentClient,
+        address_of: Callable[[str], str],
+        on_question: Callable[[Asked], bytes | Refusal],
+        seconds: float,
     ) -> None:
-        """``now``, ``lease``: see `Detour`."""
+        """``on_question``: what to answer, on ``larm-agents``; ``seconds``: in which it has to be answered."""
         # constant after construction
-        self._me = me
-        self._bus = Detour(bus, self.put, now, lease)
-        self._seal = seal
-        self._refused = refused
+        self._client = client
+        self._address_of = address_of
+        self._on_question = on_question
+        self._seconds = seconds
         self._events: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
-        self._lock = threading.Lock()
-        # guarded by self._lock
-        self._questions, self._bytes = 0, 0
-        """That wait."""
-        self._unheard = 0
-        """Questions for which there was no room."""
-        # only larm-agents
-        self.addresses = addresses
-
-    def open(self, on_question: Asked) -> None:
-        """Raises ConfigError."""
-        self._bus.open(lambda question: self._asked(question, on_question))
-
-    def close(self) -> None:
-        """Nothing comes in any more."""
-        self._bus.close()
 
     def take(self, seconds: float) -> None:
         """Do what has come in first, or comes in within so many seconds."""
         with suppress(queue.Empty):
             self._events.get(timeout=seconds)()
-        if self._unheard:
-            with self._lock:
-                self._unheard, some = 0, self._unheard
-            self._refused(f"questions, as {_MOST:,} of them wait, or {_LARGEST:,} bytes", some)
 
-    def put(self, event: Callable[[], object], question: Question | None = None) -> None:
-        """Have something done on ``larm-agents``; about a question only if there is room. Any thread."""
-        if question is None:
-            self._events.put(event)
-            return
-        size = len(question.payload)
-        with self._lock:
-            room = self._questions < _MOST and self._bytes + size <= _LARGEST
-            if room:
-                self._questions, self._bytes = self._questions + 1, self._bytes + size
-            else:
-                self._unheard += 1
+    def put(self, event: Callable[[], object]) -> None:
+        """Have something done on ``larm-agents``. Any thread."""
+        self._events.put(event)
 
-        def begin() -> None:
-            with self._lock:
-                self._questions, self._bytes = self._questions - 1, self._bytes - size
-            event()
-
-        if room:
-            self._events.put(begin)
-        else:
-            question.answer(None)
-
-    def ask(self, name: str, kind: str, payload: bytes, seconds: float, on_answer: Callable[[bytes | None], object]) -> None:
-        """Ask an agent; see `Bus.ask`. The answer comes on ``larm-agents``, and None at once where its address is not known."""
-        address = self.addresses.get(name)
-        if address is None:
+    def ask(self, name: str, kind: str, payload: bytes, on_answer: Callable[[bytes | None], object]) -> None:
+        """Ask an agent. The answer comes on ``larm-agents``; None: there is none."""
+        address = self._address_of(name)
+        if not address:
             on_answer(None)
             return
 
-        def answered(said: Said | None) -> None:
-            if said is not None and not said.may_speak_for(name):
-                self._refused(f"an answer of {said.by}, who was not asked, but {name}")
-                said = None
-            on_answer(None if said is None else said.payload)
+        def answered(said: bytes | NoAnswer) -> None:
+            self.put(lambda: on_answer(said if isinstance(said, bytes) else None))
 
-        self.ask_at(address, name, kind, payload, seconds, answered)
+        self._client.ask(name, address, kind, payload, self._seconds, answered)
 
-    def ask_at(  # noqa: PLR0917
-        self, address: str, name: str, kind: str, payload: bytes, seconds: float, on_answer: Callable[[Said | None], object]
-    ) -> None:
-        """The same for who is known by an address, and perhaps not by his name yet. The caller looks at who has answered."""
+    def asked(self, question: Asked) -> bytes | Refusal:
+        """What to answer. On a thread of the server, which waits for it."""
+        found: Future[bytes | Refusal] = Future()
 
-        def answered(data: bytes | None) -> None:
-            on_answer(None if data is None else self._opened(data, ("answer", kind, fingerprint_of(payload))))
+        def answer() -> None:
+            if found.set_running_or_notify_cancel():  # else nobody waits any more
+                try:
+                    found.set_result(self._on_question(question))
+                except BaseException as error:
+                    found.set_exception(error)
+                    raise
 
-        sealed = self._seal.close(payload, "question", kind, name)
-        self._bus.ask(address, kind, sealed, seconds, answered)
-
-    def _asked(self, question: Question, on_question: Asked) -> None:
-        kind, answer = question.kind, None
-        ours = [("question", kind, self._me)]
-        if kind == "beat":
-            ours.append(("question", kind, ""))  # of one who does not know yet whom he will find here
+        self.put(answer)
         try:
-            said = self._opened(question.payload, *ours)
-            found = None if said is None else on_question(kind, said)
-            if found is not None and said is not None:
-                answer = self._seal.close(found, "answer", kind, fingerprint_of(said.payload))
-        finally:
-            question.answer(answer)
-
-    def _opened(self, data: bytes, *contexts: tuple[str, ...]) -> Said | None:
-        """By the first context that fits."""
-        why = ""
-        for context in contexts:
-            try:
-                return self._seal.open(data, *context)
-            except GARBAGE as error:
-                why = str(error)[:200]
-        self._refused(why)
-        return None
+            return found.result(self._seconds)
+        except LateError:
+            found.cancel()
+            return _LATE

@@ -40,13 +40,13 @@ class OwnerFilter:
         known: list[URLMessage] = []
         foreign: list[URLMessage] = []
         with agent.lock:
-            membership = agent.membership
-            if membership.begun and membership.view.members.keys() == {membership.me} and membership.settled:
+            state, view = agent.state, agent.state.view
+            if agent.begun and state.view.members.keys() == {state.me} and state.settled:
                 ours += batch
-            elif membership.begun and membership.settled:
+            elif agent.begun and state.settled and state.view.members:
                 for message in batch:
                     fingerprint = message.url.fingerprint
-                    if membership.owner(key(message)) == membership.me:
+                    if state.owner(key(message)) == state.me:
                         ours.append(message)
                     elif message.known is None and (fingerprint in sent[0] or fingerprint in sent[1]):
                         known.append(message)
@@ -55,6 +55,8 @@ class OwnerFilter:
                         foreign.append(message)
             else:
                 foreign = list(batch)
+            if state.view is not view:  # another one was read meanwhile, in which a host of ours may not be open yet
+                ours, known, foreign = [], [], list(batch)
             rows = [Row(key(message), message) for message in foreign]
             ours += [row.item for row in agent.put(rows, self._now())] if rows else []
         if len(sent[0]) > _KNOWN:
@@ -73,7 +75,7 @@ class OwnerFilter:
     def explain(self, message: URLMessage) -> str | None:
         """See `larm.seams.Filter`."""
         owner = self.owner(message.url.host)
-        return f"its host belongs to the agent {owner}" if owner not in ("", self._agent.membership.me) else None
+        return f"its host belongs to the agent {owner}" if owner not in ("", self._agent.state.me) else None
 
     def forget(self) -> None:
         """What was sent, as hosts have other owners now. Any thread."""
@@ -81,12 +83,11 @@ class OwnerFilter:
 
     def owner(self, host: str) -> str:
         """The agent that has this host, by name; empty: nobody yet. Any thread."""
-        with self._agent.lock:
-            membership = self._agent.membership
-            members = membership.view.members
-            if len(members) < 2:  # no list of public suffixes is read for that
-                return next(iter(members), "")
-            return membership.owner(self._key_of(host))
+        state = self._agent.state
+        members = state.view.members
+        if len(members) < 2:  # no list of public suffixes is read for that
+            return next(iter(members), "")
+        return state.owner(self._key_of(host))
 
     def key(self, message: URLMessage) -> str:
         """By which the owner of its host is known."""

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Final, Literal, Protocol
 
 from larm.errors import ConfigError
-from larm.model.domain import site_of
+from larm.model.domain import is_made_up, site_of
 from larm.model.file_url import FILES
 
 POINTS = 200
@@ -34,12 +34,15 @@ class Placement(Protocol):
 
 
 def key_of(host: str, by: Literal["site", "host"]) -> str:
-    """What the owner of a host, as URLs have it, is told by. Raises ConfigError for that of folders."""
+    """What the owner of a host, as URLs have it, is told by. Raises ConfigError for that of folders.
+
+    All names below a made-up top level domain (``corp``) would be of one site: each is by itself.
+    """
     if host == FILES:
         raise ConfigError("cluster.name: folders can't be crawled by several agents")
     name, colon, port = host.rpartition(":")
     name = name if colon and port.isdigit() else host
-    return site_of(name) if by == "site" else name
+    return site_of(name) if by == "site" and not is_made_up(name) else name
 
 
 def point_of(name: str) -> int:

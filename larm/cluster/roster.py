@@ -9,10 +9,13 @@ import msgspec
 
 from larm.cluster.card import Card
 from larm.cluster.files import IDENTITY, ROSTER
-from larm.cluster.identity import Identity
 from larm.cluster.placement import PLACEMENTS, key_of
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.json_file import read_json
+
+
+class _Named(msgspec.Struct):
+    name: str
 
 
 class Roster(msgspec.Struct, frozen=True):
@@ -66,6 +69,6 @@ def others_sentence(folder: Path) -> str:
 def agent_of(folder: Path) -> str:
     """The name of the agent whose folder of queues this is; empty: of none that can be read."""
     try:
-        return msgspec.json.decode((folder / IDENTITY).read_bytes(), type=Identity).name
+        return msgspec.json.decode((folder / IDENTITY).read_bytes(), type=_Named).name
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return ""

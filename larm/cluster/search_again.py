@@ -3,13 +3,13 @@
 That is links to their hosts, in what was found here so far; and pages of our hosts that they had fetched before these came
 here, which are nowhere now. With them the pages of all who are no members any more, also of those who left as planned: the
 links that they found are in their directories, and the dead agent may have been the only other one that knew of them. A log
-of links may be large, so it is read some lines at a time: the beats must go on. What was found before others knew of the
+of links may be large, so it is read some lines at a time: all else must go on. What was found before others knew of the
 death may be in memory still, so it begins after a checkpoint.
 """
 
 from collections.abc import Callable, Container, Iterator, Mapping
 
-from larm.cluster.membership import Gone
+from larm.cluster.agent import Gone
 from larm.cluster.placement import Placement
 from larm.model.message import URLMessage
 
@@ -62,10 +62,10 @@ class Search:
         return found or []
 
     def _all_of(self, gone: Gone) -> Iterator[list[URLMessage]]:
-        owner = self._placement(gone.before.members).owner
+        owner = self._placement(gone.weights).owner if gone.name else None
         found: list[URLMessage] = []
         for number, message in enumerate(self._links(), 1):
-            if not gone.name or owner(self._key(message)) == gone.name:
+            if owner is None or owner(self._key(message)) == gone.name:
                 found.append(message)
             if number % _LINKS == 0:
                 yield found

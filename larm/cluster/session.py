@@ -39,6 +39,7 @@ from larm.cluster.keys import (
 )
 from larm.cluster.placement import HashRing, Placement
 from larm.cluster.view_state import Rules, ViewState
+from larm.engine.allowance import PAGES_SPENT
 
 GATHER = 300.0
 """Seconds that a run waits for the members of the last view."""
@@ -54,8 +55,10 @@ _JUMP = 1_000
 """Epochs that are left out when a cluster is founded again: more than a lost history can have had since a backup."""
 _SLOWEST = 5.0
 """Seconds between two attempts at an etcd that does not answer."""
-_OTHER = "etcd has another cluster of this name: choose the right etcd with --etcd, or another --cluster"
-_BACK = "etcd went back in time: run `larm cluster found --again`"
+_OTHER = (
+    "etcd has another cluster of this name: choose the right etcd with --etcd, another --cluster, or start over with --fresh"
+)
+_BACK = "etcd went back in time: run 'larm cluster found --again'"
 
 
 _Value = TypeVar("_Value", bound=msgspec.Struct)
@@ -75,6 +78,8 @@ class Applicant(NamedTuple):
     """Wire versions that it speaks."""
     agents: int = 1
     """Members that a run needs to begin."""
+    fresh: bool = False
+    """The operator starts over: where no agent runs, the former cluster is forgotten."""
     continues: bool = False
     """The process that saved the session is dead: boot_id and inode are those saved, and the lock of the directory is ours."""
 
@@ -83,7 +88,9 @@ class Mine(NamedTuple):
     """The state of this agent's crawl, made after the last round."""
 
     idle: bool = False
-    """Nothing is left to do here."""
+    """Nothing is left to do here, or no page that was granted is left to do it."""
+    spent: bool = False
+    """It is the latter."""
     released: int = 0
     """Epoch of the view for which no foreign host is left here. An agent without any host gives `LAST`."""
     leaving: bool = False
@@ -135,7 +142,7 @@ class _Reading(NamedTuple):
 class Session:
     """Of one agent. ``saved``: as it was on the disk."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0915
         self,
         etcd: Etcd,
         keys: Keys,
@@ -191,6 +198,8 @@ class Session:
         """The outcome of a transaction is unknown."""
         self._failures = 0
         self._went_back = False
+        self._other = 0
+        """Revision at which another process of our name renewed, when it was first seen."""
         self._began: tuple[int, float] = (0, 0.0)
         """Number of the run that gathers, and since when."""
         self._figures_at = self._calm_from = self.state.fenced_at
@@ -198,6 +207,8 @@ class Session:
         self._lock = threading.Lock()
         self.told_idle = False
         """etcd may have our claim to be idle."""
+        self._last_read = 0
+        """Number of the run whose last figures were read: those that came with the claims."""
         self._busy = False
         """`busy` was called since the last round began."""
         self._orders: list[tuple[What, str, dict[str, str]]] = []
@@ -208,6 +219,22 @@ class Session:
     def saved(self) -> SavedSession:
         """What has to be on the disk."""
         return self._saved
+
+    @property
+    def complete(self) -> bool:
+        """True if the run is over, and `figures` has what each agent said last."""
+        return self._last_read == self.run.number
+
+    @property
+    def wire(self) -> int:
+        """The wire version that the cluster speaks."""
+        identity = self._reading.id
+        return identity.wire if identity is not None else self._own.wire[0]
+
+    @property
+    def ordered(self) -> bool:
+        """True if a command waits for a round."""
+        return bool(self._orders)
 
     def busy(self) -> bool:
         """Note that something is to do. Return True if it may begin, or a batch be confirmed; else ask again a second later."""
@@ -236,7 +263,9 @@ class Session:
                     break
                 mine = mine._replace(wants=False)  # one grant a round
         rest = min(max(1.0, len(self._reading.agents) / _MANY), self.state.rules.lease / 5)
-        self.next_at = now() + (0.0 if self.unsaved else min(max(rest, float(self._failures)), _SLOWEST))
+        self.next_at = now() + (
+            0.0 if self.unsaved else min(max(rest, float(self._failures)), _SLOWEST, self.state.rules.lease / 4)
+        )
         away = not self.state.inside and self._own.name not in self._reading.agents and not self._leaves
         self.left = mine.leaving and away and not self._failures
 
@@ -248,7 +277,7 @@ class Session:
     def stop(self, mine: Mine, now: Callable[[], float]) -> bool:
         """Say that this agent stops in good order: no request is in flight. Its last figures stay."""
         self._now = now
-        last = [Put(self._mine["lasts"], mine.figures)] if mine.figures else []
+        last = [Put(self._mine["lasts"], mine.figures)] if mine.figures and self._written is not None else []
         state = self._ours(mine)
         if state is None or self.halted:
             return self._do((), last)
@@ -264,9 +293,9 @@ class Session:
         """
         self._now = now
         if name not in self._reading.view.members:
-            return f"{name} is not a member of this cluster: `larm cluster status` names its members"
+            return f"{name} is not a member of this cluster: 'larm cluster status' names its members"
         if self._alive(name, now()):
-            return f"{name} is running: stop it there, or have it leave with `larm control DIR leave`"
+            return f"{name} is running: stop it there, or have it leave with 'larm cluster leave'"
         if len(self._reading.view.members) == 1:
             return f"{name} is the only member: start its agent, or another one, first"
         return "" if self._lose([name], ()) else self.trouble or "others changed the membership just now: try again"
@@ -288,7 +317,11 @@ class Session:
         generation, wire = (identity.generation, identity.wire) if identity is not None else (0, self._own.wire[0])
         identity = ClusterId(saved.cluster, max(saved.generation, generation) + 1, dict(self._own.settings), wire)
         view = View(max(saved.epoch, reading.view.epoch) + _JUMP, closed=True)
-        writes = [Put(keys.id, pack(identity)), Put(keys.view, pack(view)), Put(keys.run, pack(Run(reading.run.number + 1)))]
+        writes = [
+            Put(keys.id, pack(identity)),
+            Put(keys.view, pack(view)),
+            Put(keys.run, pack(Run(reading.run.number + 1, first=1))),
+        ]
         deletes = [Delete(keys.agents, prefix=True), Delete(keys.idles, prefix=True)]
         done = self._do(reading.same(keys.id, keys.view, keys.run), [*writes, *deletes])
         return "" if done else self.trouble or "the cluster changed just now: try again"
@@ -544,6 +577,11 @@ class Session:
         member = view.members[name]
         if member.nonce == self._saved.nonce and self._own.continues and name not in self._reading.agents:
             return self._revive(mine)
+        revision = self._reading.modified.get(self._mine["agents"], 0)
+        self._other = self._other or revision
+        if revision not in {0, self._other}:
+            copied = "this directory was copied from one in use; --fresh makes a new agent of it"
+            return self._halt(f"another process is the agent {name}: {copied}")
         self.trouble = f"another process was the agent {name}: this one goes on when it has been silent for long enough"
         if self.state.silent(name, self._now()) < self.state.rules.adoption:
             return False
@@ -582,13 +620,19 @@ class Session:
         others = any(name != own.name and not seen.state.stopped for name, seen in reading.agents.items())
         if self._written is not None or others or reading.id is None:
             return False
+        if own.fresh and not self._saved.member:
+            self._saved = SavedSession(nonce=self._saved.nonce)
+            self._do(reading.same(keys.id, keys.run), [Delete(keys.top, prefix=True)])
+            return True
         gathers = reading.run.state == "gathering" and reading.run.number > 0
         wire = min(max(reading.id.wire, own.wire[0]), own.wire[1])
         identity = msgspec.structs.replace(reading.id, settings=dict(own.settings), wire=wire)
         if gathers and identity == reading.id:
             return False
-        run = reading.run if gathers else Run(reading.run.number + 1)
-        puts = (Put(keys.id, pack(identity)), Put(keys.run, pack(run)), Delete(keys.idles, prefix=True))
+        run = reading.run if gathers else Run(reading.run.number + 1, first=reading.run.first)
+        puts: list[Operation] = [Put(keys.id, pack(identity)), Put(keys.run, pack(run)), Delete(keys.idles, prefix=True)]
+        if reading.run.state == "over" and not reading.run.why:  # a revisit begins to count from nothing
+            puts += [Delete(keys.quota), Delete(keys.grants, prefix=True)]
         self._do(reading.same(keys.id, keys.run), puts)
         return True
 
@@ -606,14 +650,15 @@ class Session:
             if wanted == self.told_idle:
                 return False
             self.told_idle = True  # until a later poll shows that it is not so
-        puts = (Put(self._mine["idles"], pack(Idle(epoch if wanted else 0))),)
+        puts = [Put(self._mine["idles"], pack(Idle(epoch if wanted else 0, mine.spent)))]
+        puts += [Put(self._mine["figures"], mine.figures, self._lease)] if wanted and mine.figures else []
         return self._guarded(puts, self._mine["idles"], self._keys.view, self._keys.run)
 
     def _change_view(self, mine: Mine) -> bool:
         """Remove silent agents, forget settled views, or leave."""
         view, at, lease = self._reading.view, self._now(), self.state.rules.lease
         others = self.state.others()
-        if self.run.state == "running" and not mine.leaving:
+        if (self.run.state == "running" or not self.run.first) and not mine.leaving:  # before the first run none has a host
             leavers = {name for past in view.past for name in past.weights} - view.members.keys() - view.lost.keys()
             leavers = {name for name in leavers if self.state.released(name) < view.epoch}
             silent = [name for name in (*others, *sorted(leavers)) if self.state.silent(name, at) >= lease]
@@ -648,14 +693,18 @@ class Session:
         states = [reading.agents[name].state for name in members if name in reading.agents]
         there = len(states) == len(members) and not any(state.stopped for state in states)
         if run.state == "gathering":
-            enough = len(members) >= self._own.agents
+            enough = run.number > 1 or len(members) >= self._own.agents
             if enough and (there or self._now() - self._began[1] >= GATHER):
-                return self._guarded((Put(keys.run, pack(Run(run.number, "running"))),), keys.run, keys.view)
+                begun = Run(run.number, "running", first=run.first or epoch)
+                return self._guarded((Put(keys.run, pack(begun)),), keys.run, keys.view)
             return False
-        idle = all(reading.idles.get(name, Idle(0)).epoch == epoch for name in members)
+        claims = [reading.idles.get(name, Idle(0)) for name in members]
+        spent = any(claim.spent for claim in claims)
+        idle = all(claim.epoch == epoch for claim in claims) and not (spent and reading.quota.left > 0)
         if run.state == "running" and self.state.settled and idle:
-            claims = [f"{keys.idles}{name}" for name in members]
-            return self._guarded((Put(keys.run, pack(Run(run.number, "over"))),), keys.run, keys.view, *claims)
+            over = Run(run.number, "over", PAGES_SPENT if spent else "", run.first)
+            compared = [keys.run, keys.view, keys.quota, *(f"{keys.idles}{name}" for name in members)]
+            return self._guarded((Put(keys.run, pack(over)),), *compared)
         highest = min((state.wire[1] for state in states), default=0)
         if reading.id is not None and there and self.state.settled and highest > reading.id.wire:
             identity = msgspec.structs.replace(reading.id, wire=highest)
@@ -672,7 +721,7 @@ class Session:
         if mine.keep is not None and pages > mine.keep:
             part = mine.keep - pages
             self.granted = mine.keep
-        elif mine.wants and mine.keep is None and left > 0:
+        elif mine.wants and mine.keep is None and left > 0 and not self.told_idle:
             part = left if members == 1 else max(1, left // (2 * members))
         if not mine.limit or (not part and quota.limit == mine.limit):
             return False
@@ -694,10 +743,14 @@ class Session:
         return True
 
     def _report(self, mine: Mine) -> bool:
-        if not mine.figures or self._now() - self._figures_at < FIGURES:
+        over, since = self.run.state == "over", self._now() - self._figures_at
+        strangers = not self.figures.keys() >= self._reading.view.members.keys()
+        due = since >= (1.0 if strangers else FIGURES) or (over and not self.complete)
+        if not mine.figures or not due:
             return False
         self._figures_at = self._now()
         gets = Get(self._keys.figures, prefix=True), Get(self._keys.lasts, prefix=True)
         puts = [Put(self._mine["figures"], mine.figures, self._lease)]
-        self._do(self._reading.same(self._mine["agents"]), puts, *gets)
+        done = self._do(self._reading.same(self._mine["agents"]), puts, *gets)
+        self._last_read = self.run.number if over and done else 0
         return True

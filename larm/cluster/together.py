@@ -1,88 +1,72 @@
-"""Together: what agents do as one beside crawling. They pause and stop together, have one ``--max-pages``, and tell each other
-how far they have got. All of it travels in cards, with each beat; the newest command wins, wherever it came from.
+"""Together: what agents do as one beside crawling. They pause and stop together, and tell each other how far they have got.
 
-On ``larm-agents``, but for `order` and `ending`; `cards` and `totals` may be read by any thread.
+Cards and commands are keys of etcd. On ``larm-agents``, but for `order` and `ending`; `cards` and `totals` may be read by any
+thread, and ``larm-etcd`` reads `card` and brings what it has found (`hear`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
-from larm.cluster.agent import BEAT, Agent
-from larm.cluster.beat import LAST, MOST
-from larm.cluster.card import Card, Command, Figures, Rests, What
-from larm.cluster.line import Line
-from larm.cluster.page_sample import PageSample, overlap
-from larm.cluster.quota import Quota
+from larm.cluster.agent import Agent
+from larm.cluster.card import Card, Figures, Rests
+from larm.cluster.keys import Command, SeenCommand, What
+from larm.cluster.overview import agent_lines, totals
+from larm.cluster.page_sample import PageSample
 from larm.cluster.roster import Roster, place_of, read_roster, write_roster
+from larm.cluster.session import GATHER
 from larm.cluster.terms import Doors, Rule
-from larm.engine.allowance import PAGES_SPENT, PageBudget
-from larm.engine.figures.snapshot import ClusterFigures
+from larm.engine.figures.snapshot import AgentLine, ClusterFigures
 from larm.engine.orders import Pause, Resume
 from larm.engine.parts import Frontier
 from larm.errors import UsageError
 from larm.frontier.host import LONGEST_WAIT
+from larm.kit.commands import command
 
 TIME_SPENT = "closespider_timeout"
-_AHEAD = 3.0
-"""An agent asks for more pages when it has as many left as it fetches in so many seconds: a grant takes two beats to come."""
+_EVERY = 1.0
+"""Seconds between two looks at our own figures."""
 _DONE = {"pause": "pauses", "resume": "goes on", "stop": "ends"}
 
 
 class Together:
-    """Of one crawl. ``folder``: of its queues."""
+    """Of one crawl. ``folder``: of its queues; ``tell``: have etcd told of a command, soon."""
 
-    def __init__(self, agent: Agent, rule: Rule, doors: Doors, line: Line, folder: Path) -> None:
+    def __init__(self, agent: Agent, rule: Rule, doors: Doors, folder: Path, tell: Callable[[What, str], object]) -> None:
         """Raises StorageError."""
         known = read_roster(folder)
         # constant after construction
         self._agent = agent
+        self._rule = rule
         self._doors = doors
-        self._line = line
         self._folder = folder
-        self._every = min(BEAT, agent.membership.rules.lease / 3)
-        self._me = agent.membership.me
+        self._tell = tell
+        self._me = agent.state.me
         self._blank = Roster(rule.cluster, self._me, rule.own.by, rule.own.placement)
-        self._hang_after = rule.hang_after
         self._sample = PageSample(doors.stored)
-        self._quota = Quota(self._me)
-        self._rests = Rests(agent.membership.rules.adopt_after / 2)
+        self._rests = Rests(rule.rules.lease)
         # replaced before any other thread runs
         self._frontier: Frontier | None = None
-        self._budget: PageBudget | None = None
-        self._wake: Callable[[], object] = lambda: None
-        # guarded by agent.lock
-        self._command = Command()
-        # written by larm-agents
-        self._stops = False
-        """All are to end."""
-        # written by larm-agents, by single operations on a dictionary
-        card = Card(rule.address, rule.own.serve.rstrip("/"), str(doors.directory.absolute()))
-        self.cards: dict[str, Card] = {**(known.cards if known is not None else {}), self._me: card}
+        # replaced as a whole
+        self.cards: dict[str, Card] = dict(known.cards if known is not None else {})
         """The last one of each agent that was ever met."""
-        # replaced as a whole by larm-agents
+        self.card = Card(rule.address, rule.own.serve.rstrip("/"), str(doors.directory.absolute()))
+        """Ours."""
         self.totals: ClusterFigures | None = None
         """Of all, as far as is known here."""
         # only larm-agents
-        self._spent = 0
         self._next = 0.0
         self._carried_out = 0
-        self._moved: dict[str, float] = {}
-        """When the pages of each have become more."""
-        self._met: set[str] = set()
-        """Those whose card has come since this process began."""
         self._saved: object = None
-        members = agent.membership.view.members
-        for name, other in self.cards.items():  # what was fetched by those that are gone counts as well
-            if name not in members and name in other.pages:
-                self._quota.learn({name: other.pages[name]})
+        # written by larm-agents
+        self._held = ""
+        """Why this agent asks nobody for anything."""
 
-    def take(self, frontier: Frontier, budget: PageBudget, wake: Callable[[], object]) -> None:
+    def take(self, frontier: Frontier) -> None:
         """Before any other thread runs."""
-        self._frontier, self._budget, self._wake = frontier, budget, wake
-        budget.share()
+        self._frontier = frontier
         wall = self._doors.shared.clock.wall
         frontier.queues.on_back_off = lambda host, seconds: self._rests.note(host, seconds, wall())
 
@@ -90,70 +74,69 @@ class Together:
 
     def order(self, what: What, why: str = "") -> str:
         """Have all agents do something; what is to be said of it."""
-        now = self._doors.now()
-        with self._agent.lock:
-            number = max(min(self._command.number + 1, LAST), round(self._doors.shared.clock.wall() * 1000))
-            self._command = Command(number, self._me, what, why)
-            others = self._agent.membership.others()
-            silent = [name for name in others if not self._agent.membership.contact.fresh(name, now)]
-        self._line.put(self._carry_out)
-        heard = f"this agent {_DONE[what]}, and so {'do' if len(others) > 1 else 'does'} {', '.join(sorted(others))}"
+        state, now = self._agent.state, self._doors.now()
+        self._tell(what, why)
+        others = sorted(state.others())
+        silent = [name for name in others if state.silent(name, now) >= state.rules.lease]
+        heard = f"this agent {_DONE[what]}, and so {'do' if len(others) > 1 else 'does'} {', '.join(others)}"
         later = f"; {', '.join(silent)} can't be heard now, and will hear of it later" if silent else ""
         return (heard if others else f"this agent {_DONE[what]}; it is the only one") + later
 
     def place(self, name: str) -> str:
         """Where an agent is, for a person."""
-        return place_of(name, self.cards.get(name))
+        seen = self._agent.state.agents.get(name)
+        return place_of(name, self.cards.get(name) or (Card(seen.state.address) if seen is not None else None))
 
     def ending(self, reason: str) -> None:
         """This run ends: if its time is up, that of all is."""
+        self.totals = self.sums(self.lines())
         if reason == TIME_SPENT:
             self.order("stop", reason)
 
-    def untold(self, now: float) -> bool:
-        """Somebody who is there has not heard yet that all are to end."""
-        if not self._stops:
-            return False
-        membership = self._agent.membership
-        return any(
-            membership.contact.fresh(name, now) and (name not in self.cards or self.cards[name].command < self._command)
-            for name in membership.others()
+    def lines(self) -> list[AgentLine]:
+        """All agents that are known of, and how they stand."""
+        state, now = self._agent.state, self._doors.now()
+        with self._agent.lock:
+            waits = self._agent.courier.waits_for()
+        cards = {**self.cards, self._me: self.card}
+        return agent_lines(
+            state.view,
+            state.agents,
+            cards,
+            lambda name: state.silent(name, now),
+            lease=state.rules.lease,
+            me=self._me,
+            waits=waits,
         )
+
+    def sums(self, lines: list[AgentLine]) -> ClusterFigures:
+        """The figures of all agents in these lines together."""
+        return totals(lines, {**self.cards, self._me: self.card}, self._held)
+
+    # -- larm-etcd
+
+    def hear(self, cards: Mapping[str, Card]) -> None:
+        """Cards that have changed."""
+        self.cards = {**self.cards, **cards}
 
     # -- larm-agents
 
-    def card(self) -> Card:
-        """Ours, as it is now."""
-        quota = self._quota
-        return msgspec.structs.replace(self.cards[self._me], command=self._command, pages=dict(quota.known), short=quota.short)
-
-    def hear(self, name: str, card: Card) -> None:
-        """That of another agent. A stop on its first card is of the run before: it was told before this one began."""
-        if name not in self.cards and len(self.cards) >= MOST:
-            return
-        if name not in self._met or card.figures.pages != self.cards[name].figures.pages:
-            self._moved[name] = self._doors.now()
-        self.cards[name] = card
-        self._quota.learn(card.pages)
-        with self._agent.lock:
-            self._command = max(self._command, card.command)
-        if name not in self._met and card.command.what == "stop" and self._command == card.command:
-            self._carried_out = card.command.number
-        self._met.add(name)
-        self._carry_out()
-
-    def step(self, now: float) -> None:
-        """Some times a second."""
+    def step(self, now: float, command: SeenCommand | None) -> None:
+        """Some times a second. ``command``: the newest for all of this run."""
+        if command is not None and command.revision != self._carried_out:
+            self._carried_out = command.revision
+            self._carry_out(command.command)
         if now < self._next or self._frontier is None:
             return
-        self._next = now + self._every
+        self._next = now + _EVERY
         self._sample.read_on()
-        figures, rests = self._figures(self._frontier), self._rests.told(self._doors.shared.clock.wall())
-        self.cards[self._me] = msgspec.structs.replace(self.cards[self._me], figures=figures, rests=rests)
-        self._share_pages()
-        self._add_up(now)
+        figures, wall = self._figures(self._frontier), self._doors.shared.clock.wall()
+        since = wall if figures.pages != self.card.figures.pages else self.card.since
+        self.card = msgspec.structs.replace(self.card, figures=figures, rests=self._rests.told(wall), since=since)
+        self._held = self._holds(now)
+        self.totals = self.sums(self.lines())
         places = [(name, card.address, card.serve, card.directory) for name, card in self.cards.items()]
-        if (state := (places, self._agent.membership.view)) != self._saved:
+        if (state := (places, self._agent.state.view)) != self._saved:
             self._saved = state
             self.save()
 
@@ -168,29 +151,21 @@ class Together:
                 frontier.changes.back_off(host, min(until - now, LONGEST_WAIT))
 
     def save(self) -> None:
-        """Whoever looks into the directory shall know who there is. Raises StorageError."""
-        members = dict(self._agent.membership.view.members)
-        write_roster(self._folder, msgspec.structs.replace(self._blank, members=members, cards=self.cards))
+        """Write the roster, for those that look into the directory. Raises StorageError."""
+        members = {name: member.weight for name, member in self._agent.state.view.members.items()}
+        cards = {**self.cards, self._me: self.card}
+        write_roster(self._folder, msgspec.structs.replace(self._blank, members=members, cards=cards))
 
-    def _carry_out(self) -> None:
-        command, steering = self._command, self._doors.steering
-        if command.number <= self._carried_out:
-            return
-        self._carried_out = command.number
+    def _carry_out(self, command: Command) -> None:
         if command.what == "stop":
-            self._stops = True
             self._doors.shared.bell.ring(command.why or "shutdown")
             return
         with suppress(UsageError):  # it ends
-            steering.order(Pause() if command.what == "pause" else Resume())
-            steering.carry_out()
+            self._doors.steering.order(Pause() if command.what == "pause" else Resume())
+            self._doors.steering.carry_out()
 
     def _figures(self, frontier: Frontier) -> Figures:
         counters, tally = self._doors.shared.counters.snapshot(), self._doors.shared.tally.value
-        free, fetched = 0, 0
-        if self._budget is not None:
-            free, fetched = self._quota.most - self._budget.spent, self._budget.spent - self._spent
-            self._spent = self._budget.spent
         return Figures(
             pages=counters.get("item_scraped_count", 0),
             known=len(frontier.seen),
@@ -199,71 +174,35 @@ class Together:
             sample=self._sample.smallest,
             paused=self._doors.steering.paused,
             recovered=counters.get("agents/recovered", 0),
-            hungry=tally > 0 and free <= _AHEAD * fetched / self._every,
-        )
-
-    def _share_pages(self) -> None:
-        limit, budget, quota = self._doors.steering.limits.now.crawl.max_pages, self._budget, self._quota
-        if limit is None or budget is None:
-            return
-        quota.spend(budget.spent)
-        members = sorted(self._agent.membership.view.members)
-        if self._hands_out(members):
-            hungry = [name for name in members if self.cards[name].figures.hungry]
-            quota.hand_out(limit, hungry, alone=len(members) == 1)
-        if not self._doors.shared.tally.value:
-            quota.give_back(budget.give_up(1.0))
-        elif any(card.short for name, card in self.cards.items() if name != self._me):
-            quota.give_back(budget.give_up(0.5))
-        if budget.change(quota.most):
-            self._wake()
-        if quota.spent >= limit and not self._stops:
-            self.order("stop", PAGES_SPENT)
-
-    def _hands_out(self, members: list[str]) -> bool:
-        """We are the first, and know what all others know."""
-        if not members or members[0] != self._me:
-            self._quota.short = False
-            return False
-        beats, epoch = self._agent.membership.contact.beats, self._agent.membership.view.epoch
-        return all(name in beats and beats[name].epoch == epoch and name in self.cards for name in members[1:])
-
-    def _add_up(self, now: float) -> None:
-        membership = self._agent.membership
-        members = membership.view.members
-        inside = [card.figures for name, card in self.cards.items() if name in members]
-        everybody = [card.figures for card in self.cards.values()]
-        pages, known = sum(each.pages for each in everybody), sum(each.known for each in inside)
-        self.totals = ClusterFigures(
-            agents=len(members),
-            working=sum(name == self._me or membership.contact.fresh(name, now) for name in members),
-            paused=sum(each.paused for each in inside),
-            pages=pages,
-            waiting=sum(each.waiting for each in inside),
-            coverage=round(max(0.0, 1 - sum(each.waiting for each in inside) / known), 4) if known else 0.0,
-            overlap=round(overlap(each.sample for each in everybody), 4),
-            sent_per_page=round(sum(each.sent for each in everybody) / pages, 4) if pages else 0.0,
-            recovered=sum(each.recovered for each in everybody),
-            holds=self._holds(now),
+            work={each.name: each.figures().tasks for each in self._doors.records},
         )
 
     def _holds(self, now: float) -> str:
-        membership = self._agent.membership
-        there, wanted = len(membership.view.members), membership.rules.agents
-        if not membership.begun:
-            return f"the crawl begins when {wanted} are there, of which there {'is' if there == 1 else 'are'} {there}"
-        if membership.leaving:
-            return "it leaves, and hands its hosts over to the others"
-        if membership.fenced(now):
-            return "more than half of all can't be heard, and this one waits for them"
+        state = self._agent.state
+        if state.fenced(now) and self._agent.session.trouble:
+            return self._agent.session.trouble
+        if not self._agent.begun:
+            return self._gathers()
+        if state.view.closed:
+            wait = state.rules.adoption
+            return f"the cluster was founded again: requests begin after {wait:g} s, as earlier ones may be under way"
         with self._agent.lock:
-            stuck = self._agent.courier.stuck(now, membership.rules.adopt_after)
-            done = self._agent.quiet("").idle
+            stuck = self._agent.courier.stuck(now, state.rules.adoption)
+            done = self._agent.resting
         if stuck:
-            return f"URLs wait for {', '.join(stuck)}: heard, but nothing was taken there for long; end that agent"
-        beats, oldest = membership.contact.beats, now - self._hang_after
-        busy = [name for name in membership.others() if name in beats and not beats[name].quiet.idle]
-        if done and busy and all(self._moved.get(name, now) < oldest for name in busy):
-            names = ", ".join(busy)
-            return f"all but {names} are done, where nothing was fetched for long: ask there why, or end it and others go on"
-        return ""
+            return f"URLs wait for {', '.join(stuck)}: it renews its lease, but takes nothing from here; look at its network"
+        oldest = self._doors.shared.clock.wall() - self._rule.hang_after
+        busy = [name for name in state.others() if name in self.cards and self.cards[name].figures.waiting]
+        if not (done and busy and all(self.cards[name].since < oldest for name in busy)):
+            return ""
+        names = ", ".join(busy)
+        return f"all but {names} are done, where nothing was fetched for long: ask there why, or end it and others go on"
+
+    def _gathers(self) -> str:
+        members, agents, wanted = self._agent.state.view.members, self._agent.state.agents, self._rule.own.agents
+        away = sorted(name for name in members if name not in agents or agents[name].state.stopped)
+        if len(members) < wanted or not away:
+            is_or_are = "is" if len(members) == 1 else "are"
+            return f"the crawl begins when {wanted} agents are there, of which there {is_or_are} {len(members)}"
+        names, remedy = ", ".join(away), command("cluster", "remove", away[0], "--dir", str(self._doors.directory))
+        return f"the crawl begins when {names} is back, or after {GATHER:g} s: if it won't come back, {remedy}"

@@ -39,6 +39,8 @@ class Envelope(msgspec.Struct, frozen=True, array_like=True):
 
     origin: Origin
     body: bytes
+    to: str
+    """Name of the agent that is asked. Another one may have its address and its certificate now."""
 
 
 class Asked(NamedTuple):
@@ -53,8 +55,8 @@ class Refusal(msgspec.Struct, frozen=True, array_like=True):
     """The answer to a request that is not carried out."""
 
     code: str
-    """garbage, authority, expired, revoked, clock, name, members, cluster, generation, settings, wire, large, busy, or another
-    one that agents agree on."""
+    """garbage, authority, expired, revoked, clock, name, agent, members, cluster, generation, settings, wire, large, busy, or
+    another one that agents agree on."""
     reason: str
     """A sentence for people, from the receiver's side: ``its settings differ``."""
 

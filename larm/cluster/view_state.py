@@ -165,18 +165,14 @@ class ViewState:
         return now >= self.fenced_at
 
     def owner(self, host: str) -> str:
-        """Return the owner of a host in the newest view. Raises LookupError where it has no members."""
-        return self._newest().owner(host)
+        """Return the owner of a host in the newest view; empty: it has no members."""
+        known = self._known
+        return known.views[-1][1].owner(host) if known.view.members else ""
 
     def order(self, host: str, count: int | None = None) -> list[str]:
-        """Return the owner of a host, and those that would follow it. Raises LookupError where there are no members."""
-        return self._newest().order(host, count)
-
-    def _newest(self) -> Placement:
+        """Return the owner of a host, and those that would follow it."""
         known = self._known
-        if not known.view.members:
-            raise LookupError("no view with members is known")
-        return known.views[-1][1]
+        return known.views[-1][1].order(host, count) if known.view.members else []
 
     def may_ask(self, host: str, now: float) -> bool:
         """Return True if this agent may send a request to the host now."""

@@ -13,6 +13,7 @@ from larm.engine.fetcher_record import FetcherRecord
 from larm.engine.reading_pool import ReadingPool
 from larm.engine.suspects import Suspects
 from larm.engine.unloading import Unloader
+from larm.fetch.fence import Fence
 from larm.fetch.pool import FetcherPool
 from larm.frontier.queues import HostQueues
 from larm.kit.threads.workers import Workers
@@ -37,8 +38,12 @@ class Crew:
         allowance: Allowance,
         suspects: Suspects,
         records: Sequence[FetcherRecord],
+        fence: Fence | None,
     ) -> None:
-        """``records``: one for each thread, in the order of their numbers; the fetchers come first."""
+        """``records``: one for each thread, in the order of their numbers; the fetchers come first.
+
+        ``fence``: of an agent of a cluster.
+        """
         # constant after construction
         self._transfers = settings.fetch.transfers
         self._longest = min(LONGEST_WAIT, settings.monitor.stalled / 2)  # who waits for a slow transfer is not stalled
@@ -49,6 +54,7 @@ class Crew:
         self._allowance = allowance
         self._suspects = suspects
         self._records = records
+        self._fence = fence
         # written by the main thread
         self._stopping = False
 
@@ -120,6 +126,9 @@ class Crew:
             self._records[number].now("getting" if fetcher.in_flight else "idle")
             ended = fetcher.wait(wait)
             self._pool.back(number)
+            if self._fence is not None and self._fence.left() <= 0 and (cut := fetcher.abandon()):
+                budget.settle(len(cut), 0)
+                self._queues.give_back(cut)
             if early := [lease for lease, outcome in ended if _is_early(outcome)]:
                 ended = [each for each in ended if not _is_early(each[1])]
                 budget.settle(len(early), 0)

@@ -27,6 +27,10 @@ from larm.store.pipeline import StorageLine
 def _observers_of(built: Built) -> Observers:
     ground, frontier, lines, checkpointer, steering, recent, names, node = built
     cluster = Cluster(ground, node) if node is not None else None
+    if node is not None:
+        from larm.ops.why_cluster import answer  # for who has a cluster
+
+        node.explain = answer(ground.settings, ground.directory)
     settings, shared, logs = ground.settings, ground.shared, ground.logs
     watchdog = Watchdog(
         _watched(ground, frontier, lines, checkpointer),

@@ -82,10 +82,11 @@ def _errors(counters: dict[str, int]) -> Iterator[tuple[int, str]]:
 
 def cluster_line(now: ClusterFigures) -> str:
     """Pages, what is left, and the measures of crawls by several (UBI-22)."""
-    heard = "" if now.working == now.agents else f" ({now.working:,} of them heard)"
+    heard = "" if now.working in {0, now.agents} else f" ({now.working:,} of them heard)"
     paused = f", {now.paused:,} paused" if now.paused else ""
     recovered = f", {now.recovered:,} pages not fetched again" if now.recovered else ""
+    agents = f"{now.agents:,} agent" + "s" * (now.agents != 1)
     return (
-        f"{now.agents:,} agents{heard}{paused}: {now.pages:,} pages, {now.waiting:,} URLs to go; coverage {now.coverage:.1%}, "
+        f"{agents}{heard}{paused}: {now.pages:,} pages, {now.waiting:,} URLs to go; coverage {now.coverage:.1%}, "
         f"overlap {now.overlap:.2%}, {now.sent_per_page:.2f} URLs sent for each page{recovered}"
     )

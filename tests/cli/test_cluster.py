@@ -26,6 +26,27 @@ def test_certificates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert run(["cluster", "issue", str(folder), "../one"]) == 2
 
 
+def test_a_revoked_certificate_is_listed_and_its_name_can_be_issued_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("cryptography")
+    from cryptography import x509
+
+    folder = str(tmp_path)
+    run(["cluster", "ca", folder])
+    assert run(["cluster", "revoke", folder, "one"]) == 2
+    assert run(["cluster", "revoke", folder, "ca"]) == 2
+    run(["cluster", "issue", folder, "one"])
+    old = x509.load_pem_x509_certificate((tmp_path / "one.pem").read_bytes())
+    assert run(["cluster", "revoke", folder, "one"]) == 0
+    assert "crl.pem: copy it beside ca.pem on all machines" in capsys.readouterr().err
+    assert run(["cluster", "issue", folder, "one"]) == 0
+    new = x509.load_pem_x509_certificate((tmp_path / "one.pem").read_bytes())
+    revoked = x509.load_pem_x509_crl((tmp_path / "crl.pem").read_bytes())
+    assert revoked.get_revoked_certificate_by_serial_number(old.serial_number) is not None
+    assert revoked.get_revoked_certificate_by_serial_number(new.serial_number) is None
+
+
 def test_status_of_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["cluster", "status", "--dir", str(tmp_path)]) == 2
     assert "no crawl runs" in capsys.readouterr().err

@@ -81,12 +81,12 @@ def test_whose_figures_they_are(larm: Larm, tmp_path: Path) -> None:
     """And where the other agents are."""
     write(tmp_path)
     (tmp_path / QUEUES).mkdir()
-    cards = {"a": Card("tcp/192.0.2.1:1", "", "/crawl/one"), "b": Card("tcp/192.0.2.2:1", "", "/crawl/two")}
+    cards = {"a": Card("192.0.2.1:1", "", "/crawl/one"), "b": Card("192.0.2.2:1", "", "/crawl/two")}
     write_roster(tmp_path / QUEUES, Roster("demo", "a", cards=cards))
     lines = larm("stats").out.splitlines()
     assert lines[:2] == [
         "cluster: agent a of demo; the figures are its own, but for those of all agents",
-        "another agent: b at tcp/192.0.2.2:1 (/crawl/two)",
+        "another agent: b at 192.0.2.2:1 (/crawl/two)",
     ]
 
 

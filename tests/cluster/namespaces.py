@@ -1,7 +1,7 @@
 """Machines of a cluster on one machine: network namespaces that a bridge joins, whose cables can be pulled. Needs root.
 
-Each agent's namespace has an address on the bridge, for the other agents, and a loopback on which the synthetic web answers: so
-a cut takes an agent away from the others, and not from the web.
+Each namespace has an address on the bridge, and a loopback on which the synthetic web answers: so a cut takes an agent away
+from other machines, and not from the web. The test itself has an address on the bridge, too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NET = 0x40000000
 
 
 def possible() -> bool:
-    """Whether this process may make namespaces."""
+    """Return True if this process may make namespaces."""
     if os.geteuid() != 0 or shutil.which("ip") is None:
         return False
     name = f"larm-{os.getpid()}"
@@ -32,17 +32,18 @@ def possible() -> bool:
 
 
 class Namespaces:
-    """So many; a context manager."""
+    """``count`` of them; a context manager."""
 
     def __init__(self, count: int) -> None:
         self._count = count
         self._mark = f"lm{os.getpid() % 100_000}"
-        self._cut: set[tuple[int, int]] = set()
+        self._subnet = f"10.213.{os.getpid() % 250}"
 
     def __enter__(self) -> Self:
         with contextlib.ExitStack() as undo:
             undo.callback(self._remove)
             _ip("link", "add", self._mark, "type", "bridge")
+            _ip("address", "add", f"{self._subnet}.1/24", "dev", self._mark)
             _ip("link", "set", self._mark, "up")
             for number in range(self._count):
                 name, cable = self._name(number), self._cable(number)
@@ -59,30 +60,41 @@ class Namespaces:
         self._remove()
 
     def address(self, number: int) -> str:
-        return f"10.213.77.{10 + number}"
+        """Return where the others reach it."""
+        return f"{self._subnet}.{10 + number}"
 
     def inside(self, number: int) -> list[str]:
-        """What stands before a command that runs there."""
+        """Return the words before a command that runs there."""
         return ["ip", "netns", "exec", self._name(number)]
 
     def pull(self, number: int) -> None:
-        """Its cable: nobody hears of it any more, and no connection is closed."""
+        """Pull its cable: all packets are lost, and no connection is closed."""
         _ip("link", "set", self._cable(number), "down")
 
     def plug(self, number: int) -> None:
+        """Put its cable in again."""
         _ip("link", "set", self._cable(number), "up")
 
     def part(self, one: int, other: int) -> None:
-        """These two do not reach each other; all others reach both."""
+        """Lose all packets between these two; all others reach both."""
         for here, there in ((one, other), (other, one)):
-            _ip("-n", self._name(here), "route", "add", "blackhole", f"{self.address(there)}/32")
+            self._neighbour(here, there, "replace", "lladdr", "02:00:00:00:00:01", "nud", "permanent")
 
     def join(self, one: int, other: int) -> None:
+        """Undo `part`."""
         for here, there in ((one, other), (other, one)):
-            _ip("-n", self._name(here), "route", "del", "blackhole", f"{self.address(there)}/32")
+            self._neighbour(here, there, "del")
+
+    def pids(self, number: int) -> list[int]:
+        """Return the processes that run there."""
+        done = subprocess.run(["ip", "netns", "pids", self._name(number)], check=True, capture_output=True, text=True)
+        return [int(word) for word in done.stdout.split()]
+
+    def _neighbour(self, here: int, there: int, what: str, *more: str) -> None:
+        _ip("-n", self._name(here), "neighbour", what, self.address(there), *more, "dev", "eth0")
 
     def listen(self, number: int, port: int) -> socket.socket:
-        """A socket on the loopback of that namespace; it stays there, whoever accepts on it."""
+        """Return a socket on the loopback of that namespace; any thread may accept on it."""
         made: list[socket.socket] = []
 
         def there() -> None:  # on a thread of its own, which ends: the namespace is that of a thread

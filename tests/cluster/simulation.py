@@ -1,496 +1,486 @@
-"""A cluster without network, disk or time: it drives the very `Agent` of a crawl, and breaks whatever can break.
+"""A cluster without network, disk or time: it drives the `Node` of a crawl with a fake etcd, and breaks what can break.
 
-The world is made by a seed: hosts with pages that link to others, and a fate for each agent and each link: crashes with and
-without return, suspensions, links that are cut in one direction or both, agents that come and go. An agent's disk has what its
-last checkpoint had, and its journal. Checked all the time: nobody asks a host that another agent may ask. At the end: those
-that are left have every page, and none of them said "over" before that.
+A seed makes a web of few hosts, and faults: paused and dead processes, lost disks, clocks of different rate, agents cut from
+etcd or from each other, etcd down, lost requests, answers and acknowledgements, transactions that come true late, leases that
+expire early or late, joins and leaves. A round of a session runs in a greenlet, so it waits for a slow answer while all others
+go on.
+
+Checked all the time: no host is asked by two agents, and no parcel is taken twice. At the end of the crawl: no page is missing.
+It must end.
 """
 
 from __future__ import annotations
 
 import heapq
 import random
-from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from itertools import count
 from typing import NamedTuple
 
-from larm.cluster.agent import Agent, Received
-from larm.cluster.beat import Beat
-from larm.cluster.courier import Answer, Courier, Parcel, Row
-from larm.cluster.inbox import Inbox
-from larm.cluster.membership import Membership, Rules, Saved
+import greenlet
+
+from larm.cluster.etcd import Compare, Found, NoEtcd, Operation, Put
+from larm.cluster.keys import Idle, Keys, Run, View, unpack
 from larm.cluster.placement import HashRing
+from larm.cluster.session import Applicant, Session
+from larm.cluster.transport import Asked
+from larm.cluster.view_state import ViewState
+from tests.cluster.sim_node import RULES, Disk, Net, Page, SimNode
+from tests.support.fake_etcd import FakeEtcd
 
+TICK = 0.5
 CHECKPOINT = 5.0
-Page = tuple[str, int]
+FAULTS_END = 240.0
+"""Seconds in which faults begin; each is over 90 s later."""
+LIMIT = 2_000.0
+"""Seconds in which the crawl must be over."""
+KEYS = Keys("test")
+_RINGS: dict[tuple[tuple[str, float], ...], HashRing] = {}
 
 
-def _may_ask(membership: Membership, host: str, now: float) -> bool:
-    is_ours = membership.inside and membership.owner(host) == membership.me
-    return is_ours and not membership.fenced(now) and membership.opened(host, now)
+def ring(weights) -> HashRing:
+    key = tuple(sorted(weights.items()))
+    if key not in _RINGS:
+        _RINGS[key] = HashRing(weights)
+    return _RINGS[key]
 
 
-class Memory:
-    """A queue of rows in memory."""
-
-    def __init__(self, rows: Sequence[Row] = ()) -> None:
-        self.rows = deque(rows)
-
-    def put_many(self, items: Sequence[Row]) -> None:
-        self.rows.extend(items)
-
-    def put_front(self, items: Sequence[Row]) -> None:
-        self.rows.extendleft(reversed(items))
-
-    def take(self, count: int) -> list[Row]:
-        return [self.rows.popleft() for _ in range(min(count, len(self.rows)))]
-
-    def __len__(self) -> int:
-        return len(self.rows)
+class Violation(AssertionError):
+    """An invariant does not hold."""
 
 
-class Host:
-    """What a frontier has of a host."""
+class Request:
+    """A request of an agent to a host; ``sent`` when it has left the machine, at ``connected`` or later."""
 
-    def __init__(self) -> None:
-        self.queue: deque[int] = deque()
-        self.seen: dict[int, str] = {}
-        """Each page that was found, and the agent that has fetched it, or will."""
-        self.again: set[int] = set()
-        """Of those that wait, pages that a dead agent had, whatever is said of them later."""
-
-    def copy(self) -> Host:
-        other = Host()
-        other.queue, other.seen, other.again = deque(self.queue), dict(self.seen), set(self.again)
-        return other
+    def __init__(self, page: Page, connected: float) -> None:
+        self.page, self.connected, self.sent, self.ends = page, connected, False, 0.0
 
 
-class Disk(NamedTuple):
-    """What is left of a process that died."""
+class Wire:
+    """An agent's way to etcd."""
 
-    hosts: dict[str, Host]
-    rows: dict[str, list[Row]]
-    marks: object
-    pages: set[Page]
-    links: set[Page]
+    def __init__(self, agent: Process) -> None:
+        self.agent = agent
+
+    def txn(
+        self, compares: Sequence[Compare], then: Sequence[Operation], otherwise: Sequence[Operation] = ()
+    ) -> Found | NoEtcd:
+        puts = [each.key for each in then if isinstance(each, Put)]
+        late = 0.2 if any(key.startswith(KEYS.idles) for key in puts) else 0.02 if puts else 0.0
+        renews = any(key.startswith(KEYS.agents) for key in puts)
+        return self._call(lambda: self.agent.world.etcd.txn(compares, then, otherwise), late, renews=renews)
+
+    def grant(self, seconds: int) -> int | NoEtcd:
+        return self._call(lambda: self.agent.world.etcd.grant(seconds))
+
+    def keep(self, lease: int) -> bool | NoEtcd:
+        return self._call(lambda: self.agent.world.etcd.keep(lease))
+
+    def _call(self, call: Callable[[], object], late: float = 0.0, *, renews: bool = False):
+        agent, world = self.agent, self.agent.world
+        fate = world.random.random() / world.bad if world.rough() else 1.0
+        if agent.cut:
+            agent.wait(2.0)
+            return NoEtcd("cut", known=fate < 0.5)
+        if agent.slow and renews:  # the answer to a renewal is slow, the next one does not come
+            agent.slow = False
+            answer = call()
+            agent.wait(world.random.uniform(3.0, 15.0))
+            agent.cut = True
+            world.after(world.random.uniform(40.0, 80.0), setattr, agent, "cut", False)
+            return answer
+        if fate < 0.02:  # the request is slow
+            agent.wait(world.random.uniform(0.2, 8.0))
+            return call()
+        if fate < 0.05:  # the answer is slow
+            answer = call()
+            agent.wait(world.random.uniform(0.2, 12.0))
+            return answer
+        if fate < 0.06:  # the request is lost
+            agent.wait(2.0)
+            return NoEtcd("lost", known=False)
+        if fate < 0.07:  # the answer is lost
+            call()
+            agent.wait(2.0)
+            return NoEtcd("lost", known=False)
+        if fate < 0.07 + late:  # it comes true after we have given it up
+            world.after(world.random.uniform(2.0, 9.0), call)
+            agent.wait(2.0)
+            return NoEtcd("slow", known=False)
+        return call()
 
 
 class Process:
-    """One agent's process: `Agent`, and a frontier that fetches a page a second of each host."""
+    """A process, and what becomes of it."""
 
-    def __init__(
-        self, world: World, name: str, boot: int, saved: Saved, disk: Disk, journal: list[Received], founder: bool
-    ) -> None:
-        self.world = world
-        self.name = name
-        self.hosts, self.pages, self.links = disk.hosts, disk.pages, disk.links
-        self.ready = dict.fromkeys(host for host, record in self.hosts.items() if record.queue)
-        self.boot = boot
-        now = world.now
-        membership = Membership(name, boot, 1.0, world.rules, saved=saved, now=now, founder=founder, placement=world.ring)
-        self.queues = {to: Memory(rows) for to, rows in disk.rows.items()}
-        courier = Courier(membership, lambda to: self.queues.setdefault(to, Memory()), most=50)
-        for to, rows in disk.rows.items():
-            self.queues[to] = Memory()
-            courier.restore(to, rows)
-        self.agent = Agent(membership, courier, Inbox(disk.marks), lambda: not self.ready, saved.gone)
-        self.agent.acquaintances = set(world.names) - {name}
-        self.journal = list(journal)
-        self.started = membership.begun and boot >> 32 > 1
-        for received in self.journal:
-            self.deliver(self.agent.carry_out(received, now))
-        self.journal.clear()
-        self.stepped = self.began = now
-        self.unsaved: list[Page] = []
-        """What was fetched since the last checkpoint."""
-        self.left_at: float | None = None
+    def __init__(self, world: World, disk: Disk, *, continues: bool) -> None:
+        self.world, self.disk, self.name = world, disk, disk.identity.name
+        self.rate, self.offset = 1 + world.random.uniform(-0.001, 0.001), world.random.uniform(0, 1e6)
+        self.cut = self.slow = self.ended = False
+        self.paused = 0.0
+        self.next_checkpoint = LIMIT
+        world.boots += 1
+        number, faulty = count(world.boots * 1_000), world.faulty
+        boot = disk.identity.boots + 1
+        self.session = faulty.session(
+            Wire(self),
+            KEYS,
+            Applicant(self.name, boot, continues=continues),
+            disk.identity.session,
+            rules=RULES,
+            placement=ring,
+            random=lambda: next(number),
+        )
+        if faulty.state is not ViewState:
+            self.session.state = faulty.state(self.name, RULES, ring, disk.identity.session.lost)
+        net = Net(self.now, self.ask, self.fail, lambda: str(next(world.moves)), ring, world.seeds)
+        fresh = not disk.crawl.started
+        self.node = faulty.node(disk, self.session, net, boot, faulty.switch)
+        if fresh:
+            self.node.put_starts()
+        self.round = greenlet.greenlet(self.rounds)
+        self.main = world.main
+        world.after(0.0, self.resume)
+        world.after(world.random.uniform(0, TICK), self.tick)
+        world.after(world.random.uniform(0, 1), self.checkpoint)
 
-    def membership(self) -> Membership:
-        return self.agent.membership
+    @property
+    def leaving(self) -> bool:
+        return self.node._leaving
 
-    def saved(self) -> None:
-        if self.membership().unsaved:
-            self.membership().unsaved = False
-            self.world.saved[self.name] = self.agent.saved
-
-    def checkpoint(self) -> None:
-        rows = {name: list(queue.rows) for name, queue in self.queues.items()}
-        for name, out in self.agent.courier.out().items():
-            rows[name] = out + rows.get(name, [])
-        hosts = {host: record.copy() for host, record in self.hosts.items()}
-        self.world.disks[self.name] = Disk(hosts, rows, self.agent.inbox.cut(), set(self.pages), set(self.links))
-        self.world.journals[self.name] = []
-        self.unsaved.clear()
-        self.agent.cut()
-        self.agent.cut_saved()
-        self.saved()
-
-    def deliver(self, rows: Sequence[Row]) -> None:
-        for row in rows:
-            record = self.hosts.setdefault(row.host, Host())
-            if row.moves:
-                seen, queue = row.item
-                done = {number: by for number, by in seen.items() if number not in queue and number not in record.again}
-                record.queue = deque([number for number in record.queue if number not in done])
-                record.queue.extend([number for number in seen if number not in done and number not in record.seen])
-                record.seen |= {
-                    number: done.get(number, self.name) for number in seen if number not in record.seen or number in done
-                }
-            elif isinstance(row.item, str):
-                self.ask_again(record, int(row.item))
-            elif row.item not in record.seen:
-                record.seen[row.item] = self.name
-                record.queue.append(row.item)
-            self.note(row.host)
-
-    def put(self, pages: Sequence[Page]) -> None:
-        if self.membership().view.epoch:
-            self.deliver(self.agent.put([Row(host, number) for host, number in pages], self.world.now))
-
-    def begin(self) -> None:
-        if not self.started and self.membership().begun:
-            self.started = True
-            self.links |= set(self.world.starts)
-            self.put(self.world.starts)
-
-    def crawl(self) -> None:
-        """Ask some hosts for a page each."""
-        now = self.world.now
-        membership = self.membership()
-        if membership.fenced(now) or self.agent.must_release:
-            return
-        for host in list(self.ready)[: self.world.pace]:
-            if not _may_ask(membership, host, now):
-                continue
-            record = self.hosts[host]
-            number = record.queue.popleft()
-            record.again.discard(number)
-            if not record.queue:
-                self.ready.pop(host)
-            self.world.asked(self, host, number)
-            self.pages.add((host, number))
-            self.unsaved.append((host, number))
-            found = self.world.linked(host, number)
-            self.links.update(found)
-            self.put(found)
-
-    def let_go(self) -> None:
-        """Hand over what is not ours any more, and find again what a dead agent had."""
-        agent, now = self.agent, self.world.now
-        membership = self.membership()
-        if agent.must_release and membership.view.epoch:
-            moved = [host for host in self.hosts if membership.owner(host) != self.name]
-            rows = [row for host in moved for row in self.parting(host)]
-            for host in moved:
-                del self.hosts[host]
-                self.ready.pop(host, None)
-            self.deliver(agent.put(rows, now))
-            if rows:
-                self.checkpoint()  # nobody must be told that a page was fetched before it is on our disk
-            agent.released()
-        self.deliver(agent.reopened(now))
-        for gone in agent.orphaned(now):
-            owner = self.world.ring(gone.before.members).owner
-            self.put([page for page in sorted(self.links) if not gone.name or owner(page[0]) == gone.name])
-            members = {*membership.view.members, self.name}
-            again = [
-                (host, number)
-                for host, record in self.hosts.items()
-                for number, by in record.seen.items()
-                if gone.name and by not in members and number not in record.queue
-            ]
-            self.deliver(agent.put([Row(host, str(number)) for host, number in again], now))
-
-    def left(self) -> bool:
-        """It leaves as planned, has nothing any more, and all others had the time to hear of it."""
-        agent, now = self.agent, self.world.now
-        if not agent.membership.leaving or agent.membership.inside or agent.must_release or agent.courier.waiting:
-            self.left_at = None
-        elif self.left_at is None:
-            self.left_at = now
-        return self.left_at is not None and now - self.left_at >= 3 * self.world.rules.lease
-
-    def ask_again(self, record: Host, number: int) -> None:
-        record.seen[number] = self.name
-        if number not in record.queue:
-            record.queue.append(number)
-            record.again.add(number)
-
-    def note(self, host: str) -> None:
-        if self.hosts[host].queue:
-            self.ready.setdefault(host)
-        else:
-            self.ready.pop(host, None)
-
-    def parting(self, host: str) -> list[Row]:
-        """What is said of a host that is not ours any more: all; by an agent that was removed, only which pages there are."""
-        record = self.hosts[host]
-        if self.membership().inside or self.membership().leaving:
-            return [Row(host, (dict(record.seen), list(record.queue)), 0, True)]
-        return [Row(host, number) for number in record.seen]
-
-
-class World:
-    """Time, links, disks and fates, made by a seed."""
-
-    def __init__(
-        self, seed: int, agents: int, hosts: int, rules: Rules, *, pages: int = 3, pace: int = 50, checks: int = 1
-    ) -> None:
-        self.chance = random.Random(seed)
-        self.rules = rules
-        self.pace = pace
-        self.pages = pages
-        self.checks = checks
-        self.now = 0.0
-        self.events: list[tuple[float, int, Callable[[], object]]] = []
-        self.number = 0
-        self.names = [f"agent-{number:02}" for number in range(agents)]
-        self.hosts = [f"h{number}.example" for number in range(hosts)]
-        self.starts: list[Page] = [(host, 0) for host in self.hosts[:3]]
-        self.saved: dict[str, Saved] = {}
-        self.disks: dict[str, Disk] = {}
-        self.journals: dict[str, list[Received]] = {}
-        self.boots: Counter[str] = Counter()
-        self.running: dict[str, Process] = {}
-        self.asleep: dict[str, float] = {}
-        self.cut: set[tuple[str, str]] = set()
-        self.fetched: Counter[Page] = Counter()
-        self.last: dict[str, str] = {}
-        self.over: dict[str, float] = {}
-        self.died: dict[str, tuple[float, set[Page]]] = {}
-        self.lost_for_good: set[str] = set()
-        self.left: set[str] = set()
-        self.by: dict[str, set[Page]] = {}
-        """Pages by the agents that have fetched them."""
-        self.again: Counter[Page] = Counter()
-        """How often each page may be fetched once more, by what has happened."""
-        self.newest: Mapping[str, float] = {}
-        self.epoch = 0
-        self.deaths = 0
-        self.leaving: dict[str, Mapping[str, float]] = {}
-        """Who is out as planned, and the members before that."""
-        self.asks = 0
-        self.sent = 0
-        self.rings: dict[frozenset[str], HashRing] = {}
-        self.seed = seed
-
-    # -- the web
-
-    def linked(self, host: str, number: int) -> list[Page]:
-        at = int(host[1:].partition(".")[0])
-        chance = random.Random(f"{self.seed}/{host}/{number}")
-        found = [(f"h{(2 * at + n) % len(self.hosts)}.example", 0) for n in (1, 2)]
-        found += [(chance.choice(self.hosts), chance.randrange(self.pages)) for _ in range(2)]
-        return found + ([(host, number + 1)] if number + 1 < self.pages else [])
-
-    def all_pages(self) -> set[Page]:
-        found = set(self.starts)
-        left = list(found)
-        while left:
-            for page in self.linked(*left.pop()):
-                if page not in found:
-                    found.add(page)
-                    left.append(page)
-        return found
-
-    def ring(self, members: Mapping[str, float]) -> HashRing:
-        """What each agent would compute; once for all of them."""
-        key = frozenset(members)
-        if key not in self.rings:
-            while len(self.rings) >= 50:  # each remembers all hosts
-                del self.rings[next(iter(self.rings))]
-            self.rings[key] = HashRing(members)
-        return self.rings[key]
-
-    # -- what is checked
-
-    def asked(self, process: Process, host: str, number: int) -> None:
-        self.fetched[host, number] += 1
-        self.by.setdefault(process.name, set()).add((host, number))
-        self.asks += 1
-        if self.asks % self.checks:
-            return
-        for name, other in self.running.items():
-            if name != process.name:
-                assert not _may_ask(other.membership(), host, self.now), (
-                    f"seed {self.seed}, {self.now:.2f} s: {process.name} asks {host}, and {name} may as well"
-                )
-
-    def check_view(self, process: Process) -> None:
-        """Of an agent that is given up, others fetch again what it has fetched, and what it knew of its hosts, whoever had
-        fetched that; and what those have fetched who had gone before. Of one who leaves as planned nothing.
-        """
-        view = process.membership().view
-        if view.epoch > self.epoch:
-            for name in self.newest.keys() - view.members.keys():
-                other, before = self.running.get(name), self.newest
-                if other is None or not other.membership().leaving or name in self.asleep or self.cut:
-                    self.lose(name, before)
-                else:
-                    self.leaving[name] = before
-            self.epoch, self.newest = view.epoch, view.members
-
-    def lose(self, name: str, before: Mapping[str, float]) -> None:
-        """``before``: the members when it was one."""
-        self.deaths += 1
-        owner = self.ring(before).owner
-        gone = [pages for other, pages in self.by.items() if other not in self.newest or other == name]
-        self.again.update({page for page in self.fetched if owner(page[0]) == name}.union(*gone))
-
-    def beyond(self) -> dict[Page, int]:
-        """Pages that were fetched more often than that."""
-        return {page: times for page, times in self.fetched.items() if times > 1 + self.again[page]}
-
-    def check_over(self, name: str) -> None:
-        """The first who says so must be right."""
-        if not self.over:
-            have: set[Page] = set()
-            for each in self.running[name].membership().view.members:
-                died, pages = self.died.get(each, (0.0, set()))
-                assert each in self.running or self.now - died < 8, (
-                    f"seed {self.seed}: over without {each}, which died at {died}"
-                )
-                have |= self.running[each].pages if each in self.running else pages
-            handed = set().union(*(disk.pages for each, disk in self.disks.items() if each not in self.lost_for_good))
-            missing = self.all_pages() - have - handed
-            assert not missing, (
-                f"seed {self.seed}, {self.now:.2f} s: {name} says it is over without {len(missing)} pages: {list(missing)[:3]}"
-            )
-        self.over.setdefault(name, self.now)
+    def fail(self, why: object) -> None:
+        """The bell rings."""
+        if isinstance(why, Exception):
+            raise Violation(f"{self.name} ends: {why!r}")
 
     # -- time
 
-    def at(self, when: float, what: Callable[[], object]) -> None:
-        self.number += 1
-        heapq.heappush(self.events, (when, self.number, what))
+    def now(self) -> float:
+        return self.world.now * self.rate + self.offset
 
-    def run(self, until: float) -> bool:
-        """True: all agents that run have found the end."""
-        while self.events and self.now < until:
-            self.now, _, what = heapq.heappop(self.events)
-            what()
-            if self.over and all(name in self.over for name in self.running if self.running[name].membership().inside):
-                return True
-        return False
+    def wait(self, seconds: float) -> None:
+        """In a round: others go on."""
+        self.world.after(seconds, self.resume)
+        self.main.switch()
 
-    # -- agents
-
-    def start(self, name: str) -> None:
-        if name in self.running or name in self.lost_for_good or name in self.left:
+    def resume(self) -> None:
+        if self.ended:
             return
-        self.boots[name] += 1
-        boot = self.boots[name] << 32 | self.chance.getrandbits(32)
-        last = self.disks.get(name) or Disk({}, {}, None, set(), set())
-        hosts = {host: record.copy() for host, record in last.hosts.items()}
-        disk = Disk(hosts, last.rows, last.marks, set(last.pages), set(last.links))
-        saved = self.saved.get(name, Saved())
-        journal = self.journals.setdefault(name, [])
-        process = self.running[name] = Process(self, name, boot, saved, disk, journal, name == self.names[0])
-        process.checkpoint()
-        self.at(self.now + self.chance.random(), lambda: self.step(process))
-
-    def kill(self, name: str) -> None:
-        process = self.running.pop(name, None)
-        if process is not None:
-            self.died[name] = (self.now, process.pages)
-            self.again.update(process.unsaved)
-            if name in self.leaving and not process.left():
-                self.lose(name, self.leaving.pop(name))
-        self.asleep.pop(name, None)
-        self.over.pop(name, None)
-
-    def step(self, process: Process) -> None:
-        if self.running.get(process.name) is not process:
+        if self.paused > self.world.now:
+            self.world.at(self.paused, self.resume)
             return
-        wakes = self.asleep.get(process.name, 0.0)
-        if wakes > self.now:
-            self.at(wakes, lambda: self.step(process))
+        self.round.switch()
+
+    def rounds(self) -> None:
+        """As `Node._speak`."""
+        node = self.node
+        while not self.ended:
+            self.session.round(node._mine, self.now)
+            node._after_round()
+            while (left := self.session.next_at - self.now()) > 0 and not node._hurry.is_set():
+                self.wait(min(left, TICK))
+            node._hurry.clear()
+            self.wait(0.05)
+
+    def asleep(self, then: Callable[[], object]) -> bool:
+        if self.paused > self.world.now:
+            self.world.at(self.paused, then)
+            return True
+        return self.ended
+
+    def checkpoint(self) -> None:
+        if self.asleep(self.checkpoint):
             return
-        self.at(self.now + 0.5, lambda: self.step(process))
-        agent = process.agent
-        process.crawl()
-        for name, beat in agent.tick(self.now):
-            process.saved()
-            self.send(process.name, name, lambda beat=beat: beat)
-        process.let_go()
-        self.check_view(process)
-        process.begin()
-        process.saved()
-        for parcel in agent.courier.due(self.now):
-            self.post(process, parcel)
-        if self.now - process.stepped > CHECKPOINT:
-            process.stepped = self.now
-            process.checkpoint()
-        if process.membership().over:
-            self.check_over(process.name)
-        elif process.left():
-            process.checkpoint()
-            self.kill(process.name)
-            self.left.add(process.name)
-            self.again.update(self.by.get(process.name, ()) if self.deaths else ())  # some may learn of a death only now
+        self.node.begin_checkpoint()
+        self.world.after(0.2, self.saved)
 
-    def passes(self, sender: str, to: str) -> bool:
-        return (sender, to) not in self.cut and to in self.running
-
-    def delay(self) -> float:
-        return 0.002 + self.chance.random() * 0.05
-
-    def send(self, sender: str, to: str, beat: Callable[[], Beat]) -> None:
-        """A beat, and what is answered."""
-        said = beat()
-        if not self.passes(sender, to):
+    def saved(self) -> None:
+        if self.asleep(self.saved):
             return
+        self.node.end_checkpoint()
+        self.next_checkpoint = self.world.now + CHECKPOINT
+
+    def tick(self) -> None:
+        if self.asleep(self.tick):
+            return
+        node, world = self.node, self.world
+        world.after(TICK, self.tick)
+        requests = node.requests
+        if node._doors.fence.left() <= 0:
+            for host, request in list(requests.items()):
+                if request.sent or not world.has("transfers_kept"):
+                    del requests[host]
+                    node.give_back(request.page)
+                    if request.sent:
+                        world.end(self, host)
+        for host, request in list(requests.items()):
+            if not request.sent:
+                if world.now >= request.connected:
+                    world.send(self, host, request)
+            elif world.now >= request.ends:
+                del requests[host]
+                world.end(self, host)
+                node.fetched(request.page, world.web[request.page])
+        node._step(self.now())
+        for host in node.leases():
+            number = node.crawl.hosts[host].queue.popleft()
+            requests[host] = Request((host, number), world.now + world.random.choice([0.0, 0.5, 4.0 * world.long]))
+        if self.session.left and node.may_end() and not node.value:
+            world.leave(self)
+        elif world.now >= self.next_checkpoint or (node.hurried and self.next_checkpoint < LIMIT):
+            self.next_checkpoint = LIMIT
+            self.checkpoint()
+
+    # -- the network
+
+    def ask(self, node: SimNode, to: str, asked: Asked, on_answer: Callable[[bytes | None], object]) -> None:
+        """A request of this process. Without an answer, it is told so after five seconds."""
+        world, said = self.world, [False]
+
+        def answered(found: bytes | None) -> None:
+            if not said[0] and not self.ended:
+                said[0] = True
+                on_answer(found)
 
         def arrive() -> None:
-            other = self.running.get(to)
-            if other is None:
+            other = world.agents.get(to)
+            if other is None or other.ended or frozenset((self.name, to)) in world.cut:
                 return
-            if self.asleep.get(to, 0.0) > self.now:
-                self.at(self.asleep[to] + self.delay(), arrive)
+            if other.paused > world.now:
+                world.at(other.paused + 0.01, arrive)
                 return
-            answer = other.agent.hear(said, self.now)
-            other.saved()
-            if answer is None or not self.passes(to, sender):
+            found = other.node.answer(asked)
+            lost = (world.rough() and world.random.random() < 0.02) or frozenset((self.name, to)) in world.cut
+            if not lost:
+                world.after(slow(), answered, found)
+
+        def slow() -> float:
+            return world.random.uniform(0.1, 6.0) if world.rough() and world.random.random() < 0.1 else 0.05
+
+        world.after(slow(), arrive)
+        world.after(5.0, self.give_up, answered)
+
+    def give_up(self, answered: Callable[[bytes | None], object]) -> None:
+        if not self.asleep(lambda: self.give_up(answered)):
+            answered(None)
+
+
+class Faulty(NamedTuple):
+    """The classes to run: with a planted fault, perhaps."""
+
+    session: type[Session] = Session
+    state: type[ViewState] = ViewState
+    node: type[SimNode] = SimNode
+    switch: str = ""
+
+
+RIGHT = Faulty()
+
+
+class World:
+    """Of one seed."""
+
+    def __init__(self, seed: int, faulty: Faulty = RIGHT) -> None:
+        self.random = random.Random(seed)
+        self.faulty = faulty
+        self.now = 0.0
+        self.boots = 0
+        self._events: list[tuple[float, int, Callable[..., object], tuple[object, ...]]] = []
+        self._number = count()
+        self.main = greenlet.getcurrent()
+        self.etcd = FakeEtcd(lambda: self.now)
+        self.agents: dict[str, Process] = {}
+        self.disks: dict[str, Disk] = {}
+        self.left: list[Disk] = []
+        self.moves = count()
+        self.cut: set[frozenset[str]] = set()
+        """Pairs of agents that can't reach each other."""
+        self.gone: dict[str, Disk] = {}
+        self.asked: dict[str, tuple[str, float]] = {}
+        """Who asks each host, and until when the host sees the request."""
+        hosts = [f"h{n}.example" for n in range(8)]
+        pages = [(host, n) for host in hosts for n in range(self.random.randint(4, 10))]
+        self.chain, self.long = self.random.choice([(False, False), (True, False), (False, True)])
+        """Chain: one page leads to the next, so most agents are idle most of the time. Long: requests are long."""
+        self.random.shuffle(pages)
+        self.web = {page: [self.random.choice(pages) for _ in range(self.random.randint(1, 5))] for page in pages}
+        if self.chain:
+            self.web = dict(zip(pages, [[page] for page in pages[1:]] + [[]], strict=True))
+        self.seeds = pages[:1] if self.chain else pages[:2]
+        self.bad = self.random.choice([0.3, 1.0, 2.0])
+        """Share of requests to etcd that fail, as a multiple of the usual one."""
+        self.names = count()
+        self.log: list[str] = []
+        self.viewed = 0
+        self.last_with: dict[str, dict[str, float]] = {}
+        """The last view that each agent was in."""
+        for _ in range(self.random.randint(2, 4)):
+            self.after(self.random.uniform(0, 3), self.start)
+        for _ in range(self.random.randint(2, 7)):
+            self.at(self.random.uniform(5, FAULTS_END), self.fault)
+
+    def has(self, switch: str) -> bool:
+        return self.faulty.switch == switch
+
+    def rough(self) -> bool:
+        return self.now < FAULTS_END
+
+    def at(self, when: float, what: Callable[..., object], *args: object) -> None:
+        heapq.heappush(self._events, (when, next(self._number), what, args))
+
+    def after(self, seconds: float, what: Callable[..., object], *args: object) -> None:
+        self.at(self.now + seconds, what, *args)
+
+    def say(self, text: str) -> None:
+        self.log.append(f"{self.now:8.2f} {text}")
+
+    # -- life and death
+
+    def start(self, name: str = "", *, continues: bool = True) -> None:
+        if name in self.agents:
+            return
+        name = name or f"a{next(self.names)}"
+        self.say(f"start {name}")
+        disk = self.disks.setdefault(name, Disk(name))
+        self.agents[name] = Process(self, disk, continues=continues)
+
+    def kill(self, agent: Process) -> None:
+        agent.ended = True
+        del self.agents[agent.name]
+        for host, request in agent.node.requests.items():
+            if request.sent:
+                self.end(agent, host)
+
+    def leave(self, agent: Process) -> None:
+        self.say(f"{agent.name} has left")
+        agent.ended = True
+        del self.agents[agent.name]
+        agent.disk.crawl = agent.node.crawl
+        self.left.append(self.disks.pop(agent.name))
+
+    def fault(self) -> None:
+        if not self.agents:
+            return
+        agent = self.agents[self.random.choice(sorted(self.agents))]
+        seconds = self.random.choice([self.random.uniform(1, 15), self.random.uniform(15, 90), self.random.uniform(45, 60)])
+        kinds = "pause pause pause crash gone cut cut slow slow down expire late leave join restart pause-all apart apart"
+        kind = self.random.choice(kinds.split())
+        self.say(f"{kind} {agent.name} {seconds:.1f}")
+        match kind:
+            case "pause":
+                agent.paused = self.now + seconds
+            case "slow":
+                agent.slow = True
+            case "pause-all":
+                for each in self.agents.values():
+                    each.paused = self.now + seconds
+            case "crash":
+                self.kill(agent)
+                self.after(seconds, lambda: self.start(agent.name, continues=seconds < 60))
+            case "gone" if len(self.agents) > 1:
+                self.kill(agent)
+                self.gone[agent.name] = self.disks.pop(agent.name)
+            case "cut":
+                agent.cut = True
+                self.after(seconds, setattr, agent, "cut", False)
+            case "down":
+                self.etcd.down = True
+                self.after(seconds, setattr, self.etcd, "down", False)
+            case "restart":
+                self.etcd.restart()
+            case "expire":
+                self.etcd.expire(agent.session._lease)
+            case "late":
+                self.etcd.late = 90.0
+            case "leave" if agent.session.state.others() and not any(each.leaving for each in self.agents.values()):
+                agent.node.leave()
+            case "apart" if len(self.agents) > 1:
+                pair = frozenset((agent.name, self.random.choice(sorted(self.agents.keys() - {agent.name}))))
+                self.cut.add(pair)
+                self.after(seconds, self.cut.discard, pair)
+            case "join" if len(self.agents) < 5:
+                self.start()
+
+    # -- hosts
+
+    def send(self, agent: Process, host: str, request: Request) -> None:
+        """The request leaves the machine."""
+        other, until = self.asked.get(host, ("", 0.0))
+        if other not in ("", agent.name) and until > self.now:
+            raise Violation(f"{host} is asked by {other} and {agent.name} at {self.now:.1f}")
+        longest = RULES.request / agent.rate
+        slow = self.random.random() < (0.08 if self.chain else 0.7 if self.long else 0.25)
+        seconds = self.random.uniform(5, longest) if slow else self.random.uniform(0.3, 1.5)
+        seconds = longest if slow and self.random.random() < 0.5 else seconds
+        request.sent, request.ends = True, self.now + seconds
+        self.asked[host] = agent.name, request.ends
+
+    def end(self, agent: Process, host: str) -> None:
+        if self.asked.get(host, ("",))[0] == agent.name:
+            del self.asked[host]
+
+    # -- the run
+
+    def run(self) -> None:
+        """Until the crawl is over. Raises Violation."""
+        while self._events:
+            self.now, _, what, args = heapq.heappop(self._events)
+            what(*args)
+            self.note_view()
+            if self.over():
+                self.check_pages()
                 return
+            if self.now > LIMIT:
+                break
+        if not all(agent.leaving for agent in self.agents.values()):  # else none is left that could go on
+            raise Violation(f"it does not end: {self.describe()}")
 
-            def back() -> None:
-                process = self.running.get(sender)
-                if process is None:
-                    return
-                if self.asleep.get(sender, 0.0) > self.now:
-                    self.at(self.asleep[sender] + self.delay(), back)
-                    return
-                process.agent.hear(answer, self.now)
-                process.saved()
+    def over(self) -> bool:
+        entry = self.etcd._entries.get(KEYS.run)
+        return entry is not None and unpack(entry.pair.value, Run).state == "over"
 
-            self.at(self.now + self.delay(), back)
+    def note_view(self) -> None:
+        entry = self.etcd._entries.get(KEYS.view)
+        if entry is not None and entry.pair.modified != self.viewed:
+            self.viewed = entry.pair.modified
+            view = unpack(entry.pair.value, View)
+            self.last_with |= {name: {n: m.weight for n, m in view.members.items()} for name in view.members}
 
-        self.at(self.now + self.delay(), arrive)
+    def check_pages(self) -> None:
+        """Raise Violation if a page is missing that a survivor could have found."""
+        view = unpack(self.etcd._entries[KEYS.view].pair.value, View)
+        dying = [disk for name, disk in self.gone.items() if name in view.members]  # not removed before the end
+        for process in self.agents.values():
+            process.disk.crawl = process.node.crawl
+        here = {page for disk in [*self.disks.values(), *dying] for page in disk.crawl.done}
+        away = {page for disk in self.left for page in disk.crawl.done} - here
+        linked = {*self.seeds, *(page for disk in self.disks.values() for page in disk.crawl.links)}
+        excused = set()
+        for name, disk in self.gone.items():
+            excused |= {page for page in disk.crawl.done if page not in linked}  # its links left with an agent
+            excused |= {
+                page for page in disk.crawl.done if ring(self.last_with[name]).owner(page[0]) != name
+            }  # found by other marks
+        wanted, todo = set(self.seeds), list(self.seeds)
+        while todo:
+            page = todo.pop()
+            if page in here or not (page in excused or (self.gone and page in away)):
+                new = [each for each in self.web[page] if each not in wanted]
+                wanted.update(new)
+                todo += new
+        missing = wanted - here - away - excused
+        if missing:
+            raise Violation(f"{len(missing)} pages are missing at {self.now:.1f}: {sorted(missing)[:4]}: {self.describe()}")
 
-    def post(self, process: Process, parcel: Parcel) -> None:
-        """A parcel: taken into the journal of who gets it, and answered; or nothing comes back."""
-        received = Received(process.name, process.boot, parcel.seq, parcel.low, tuple(parcel.rows))
-
-        def answer(said: Answer | None) -> None:
-            if self.running.get(process.name) is process:
-                if said is not None and said.taken:
-                    self.sent += len(parcel.rows)
-                process.agent.courier.answered(parcel, said, self.now)
-
-        def arrive() -> None:
-            other = self.running.get(parcel.to)
-            if other is None or self.asleep.get(parcel.to, 0.0) > self.now or not other.membership().view.epoch:
-                self.at(self.now + 1.0, lambda: answer(None))
-                return
-            said = other.agent.knows(received.sender, received.boot, received.seq)
-            if said is None:
-                self.journals[parcel.to].append(received)
-                other.deliver(other.agent.carry_out(received, self.now))
-                said = Answer(taken=True, credit=other.agent.credit)
-            heard = self.passes(parcel.to, process.name)
-            self.at(self.now + self.delay(), lambda: answer(said if heard else None))
-
-        if self.passes(process.name, parcel.to):
-            self.at(self.now + self.delay(), arrive)
-        else:
-            self.at(self.now + 1.0, lambda: answer(None))
+    def describe(self) -> str:
+        view = unpack(self.etcd._entries[KEYS.view].pair.value, View) if KEYS.view in self.etcd._entries else None
+        idles = {key: unpack(e.pair.value, Idle) for key, e in self.etcd._entries.items() if key.startswith(KEYS.idles)}
+        agents = [
+            f"{name}: trouble={agent.session.trouble!r} run={agent.session.run} queued={agent.node.value} "
+            f"moving={agent.node.moves.moving()} waiting={agent.node.agent.courier.waits_for()} "
+            f"wanted={agent.node.agent.wanted} search={agent.node._search.pending} begun={agent.node.agent.begun} "
+            f"inside={agent.session.state.inside} fenced={agent.session.state.fenced(agent.now())} mine={agent.node._mine} "
+            f"told={agent.session.told_idle} state={agent.session.state.agents.get(name)}"
+            for name, agent in self.agents.items()
+        ]
+        return "\n".join([*self.log, f"{view}", f"{idles}", *agents])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import datetime
 import json
-import queue
 import shutil
+import subprocess
+import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -15,25 +16,25 @@ from pathlib import Path
 import pytest
 
 from larm.cli.signals import INTERRUPTED
+from larm.config.loading import load
 from larm.engine.orders import Add, Block, Set
-from larm.errors import UsageError
-from larm.kit.squash import squash
+from larm.errors import LarmError, UsageError
 from larm.ops.control.client import Control
-from larm.ops.control.requests import Agents, AgentTable, All, Do, Leave
+from larm.ops.control.requests import Agents, AgentTable, All, Checkpoint, Do, Leave, Stop
+from larm.ops.why_cluster import explain_in_cluster
 from larm.testing.web import SyntheticWeb
 from tests.cluster.web_of_hosts import Cluster, build
+from tests.support.etcd import RealEtcd, needs_etcd
 
-pytest.importorskip("zenoh")
-from larm.cluster.zenoh_bus import ZenohBus
-
+pytestmark = needs_etcd
 DELAY = 0.1
 
 
 @contextlib.contextmanager
 def cluster(folder: Path, hosts: int, pages: int, *settings: str) -> Iterator[tuple[SyntheticWeb, Cluster, set[str]]]:
-    with SyntheticWeb() as web:
+    with SyntheticWeb() as web, RealEtcd(folder) as etcd:
         expected = build(web, hosts, pages)
-        some = Cluster(web, folder, 3, DELAY, *settings)
+        some = Cluster(web, folder, 3, DELAY, *settings, etcd=etcd.endpoints)
         try:
             yield web, some, expected
         finally:
@@ -107,7 +108,7 @@ def test_killed_and_back(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_gone_for_good(tmp_path: Path) -> None:
     """With its disk. The others have all pages in the end."""
-    with cluster(tmp_path, 60, 6, "cluster.adopt_after=10s") as (web, some, expected):
+    with cluster(tmp_path, 60, 6) as (web, some, expected):
         for number in range(3):
             some.start(number)
         until(web, 150)
@@ -138,7 +139,7 @@ class Hanging(MessageFilter):
 @pytest.mark.slow
 def test_one_that_hangs_gives_its_place_up(tmp_path: Path) -> None:
     """Its handler does, in a step of the gate, which holds up the checkpoint as well. The others do its part of the crawl."""
-    with cluster(tmp_path, 30, 4, "cluster.adopt_after=10s") as (web, some, expected):
+    with cluster(tmp_path, 30, 4) as (web, some, expected):
         some.directory(1).mkdir()
         (some.directory(1) / "hanging.py").write_text(HANGING)
         (some.directory(1) / "config.yaml").write_text(
@@ -167,27 +168,9 @@ def until_said(directory: Path, text: str) -> None:
 
 
 @pytest.mark.slow
-def test_back_when_all_others_have_ended(tmp_path: Path) -> None:
-    """It does not know that: it waits for them, but not for ever, and what it has is kept."""
-    with cluster(tmp_path, 20, 4, "cluster.adopt_after=10s") as (web, some, _expected):
-        for number in range(3):
-            some.start(number)
-        until(web, 40)
-        some.kill(1)
-        some.wait()
-        pages = urls(some.directory(1))
-        alone = some.start(1, "-s", "monitor.stalled=2500ms")
-        _, said = alone.communicate(timeout=100)
-        del some.processes[1]
-        assert alone.returncode == 2
-        assert "they have ended, or can't be reached" in said
-        assert urls(some.directory(1)) == pages
-
-
-@pytest.mark.slow
 def test_gone_for_good_when_another_has_its_hosts(tmp_path: Path) -> None:
     """What it had fetched of hosts that it had handed over is nowhere then, so it is fetched again."""
-    with cluster(tmp_path, 30, 60, "cluster.adopt_after=10s", "cluster.minority=fence") as (web, some, expected):
+    with cluster(tmp_path, 30, 60) as (web, some, expected):
         some.agents = 2
         some.start(0)
         some.start(1)
@@ -204,34 +187,17 @@ def test_gone_for_good_when_another_has_its_hosts(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_who_differs_is_refused(tmp_path: Path) -> None:
-    """So is garbage: the agent answers nothing, and goes on."""
+    """It ends at once, and says what differs."""
     with cluster(tmp_path, 4, 2) as (_, some, _expected):
         some.start(0)
+        until_agents(some.directory(0), lambda table: table.epoch == 1)
         other = some.start(1, "--max-depth", "3")
         _, said = other.communicate(timeout=60)
         del some.processes[1]
         assert other.returncode == 2
-        assert "its settings differ: crawl.max_depth must be the same" in said
-        bus = ZenohBus("demo", f"tcp/127.0.0.1:{some.ports[2]}", 1.0)
-        answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        bomb = squash(bytes(30_000_000))
-        log, tick = some.directory(0) / "logs" / "agents.log", threading.Event()
-        try:
-            for _ in range(600):  # what is asked before there is a connection goes nowhere
-                bus.ask(f"tcp/127.0.0.1:{some.ports[0]}", "beat", b"garbage", 10.0, answers.put)
-                assert answers.get(timeout=60) is None
-                if "garbage" in log.read_text():
-                    break
-                tick.wait(0.1)
-            for garbage in (b"", b"\xff" * 100, squash(b"\x93\x01"), bomb, squash(b"\x93\xa1a\x01\xc4\x01x")):
-                for kind in ("beat", "parcel", "parts"):
-                    bus.ask(f"tcp/127.0.0.1:{some.ports[0]}", kind, garbage, 10.0, answers.put)
-                    assert answers.get(timeout=60) is None
-        finally:
-            bus.close()
+        assert "other agents have other settings: crawl.max_depth" in said
         with Control(some.directory(0)) as agent:
             assert agent.ask(Agents()).epoch == 1
-        assert log.read_text().count("garbage") > 5
 
 
 @pytest.mark.slow
@@ -287,7 +253,7 @@ def test_pause_resume_and_stop_of_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_asked_of_the_wrong_agent(tmp_path: Path) -> None:
+def test_what_is_asked_of_the_wrong_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A URL that is added goes to whoever has its host; a host is blocked by its own agent, which is named."""
     with cluster(tmp_path, 10, 2, "crawl.on_idle=wait") as (web, some, expected):
         for number in range(3):
@@ -300,6 +266,21 @@ def test_what_is_asked_of_the_wrong_agent(tmp_path: Path) -> None:
             until_fetched(web, len(expected) + 1)
         owner = Path(next(each.directory for each in table.agents if each.name == table.owner))
         other = next(some.directory(number) for number in range(3) if some.directory(number) != owner)
+        with Control(owner) as agent:
+            agent.ask(Checkpoint())
+        for directory in (owner, other):
+            said = subprocess.run(
+                [sys.executable, "-m", "larm", "why", "--cluster", "--dir", str(directory), web.url("new.localhost", "/")],
+                check=True,
+                capture_output=True,
+                text=True,
+            ).stdout
+            assert said.startswith("Fetched"), said
+            assert (f"agent {table.owner}" in " ".join(said.split())) == (directory == other)
+        monkeypatch.setattr("larm.ops.why_cluster.agent_of", lambda _: "none of this machine")
+        verdict, rows = explain_in_cluster(load(None, directory=other), other, web.url("new.localhost", "/"))
+        assert verdict.startswith("Fetched")
+        assert rows[0] == ("agent", f"{table.owner} at {some.address(int(owner.name[-1]))}, which has this host")
         with Control(other) as agent, pytest.raises(UsageError, match=f"belongs to the agent {table.owner} at"):
             agent.ask(Do(Block("new.localhost")))
         with Control(owner) as agent:
@@ -312,10 +293,11 @@ def test_what_is_asked_of_the_wrong_agent(tmp_path: Path) -> None:
 def until_agents(directory: Path, holds: Callable[[AgentTable], bool]) -> None:
     """This agent sees them so."""
     tick = threading.Event()
+    table: AgentTable | None = None
     for _ in range(600):
-        with Control(directory) as agent:
+        with contextlib.suppress(LarmError), Control(directory) as agent:
             table = agent.ask(Agents())
-        if holds(table):
+        if table is not None and holds(table):
             return
         tick.wait(0.1)
     raise AssertionError(table)
@@ -399,12 +381,12 @@ def test_with_certificates(tmp_path: Path) -> None:
         return ["-s", f"cluster.ca={folder / 'ca.pem'}", "-s", certificate]
 
     with cluster(tmp_path, 20, 4) as (web, some, expected):
-        some.scheme, some.agents = "tls", 2
+        some.agents = 2
         some.start(0, *files("one"), "-s", "crawl.on_idle=wait")
         some.start(1, *files("two"))
         until(web, 20)
         shutil.copytree(some.directory(1), some.directory(2), ignore=shutil.ignore_patterns("lock", "control*"))
-        for name, says in (("three", "is for three"), ("two", "copied from one that is in use")):
+        for name, says in (("three", "is for three"), ("two", "another process is the agent two")):
             other = some.start(2, *files(name))
             _, said = other.communicate(timeout=60)
             del some.processes[2]
@@ -414,4 +396,45 @@ def test_with_certificates(tmp_path: Path) -> None:
             agent.ask(Do(Set("crawl.on_idle", "end")))
         some.wait()
         assert web.fetched() == dict.fromkeys(expected, 1)
-    assert "copied from one that is in use" in (some.directory(0) / "logs" / "agents.log").read_text()
+
+
+@pytest.mark.slow
+def test_fresh_forgets_the_cluster(tmp_path: Path) -> None:
+    """Else the run would wait for agents that are no more."""
+    with cluster(tmp_path, 4, 2) as (web, some, expected):
+        for run in (1, 2):
+            for number in range(3):
+                some.start(number, "--fresh")
+                if not number:
+                    until_agents(some.directory(0), lambda table: table.epoch == 1)
+            some.wait(seconds=30)
+            assert web.fetched() == dict.fromkeys(expected, run)
+
+
+def speaks(lowest: int, highest: int) -> str:
+    """The code of a larm with these wire versions."""
+    return f"import larm.building.cluster\nlarm.building.cluster.WIRE = ({lowest}, {highest})\n"
+
+
+@pytest.mark.slow
+def test_upgrade_of_one_agent_after_the_other(tmp_path: Path) -> None:
+    """In a running crawl: the lower version is spoken until all have the higher one; no page is fetched twice."""
+    with cluster(tmp_path, 60, 12) as (web, some, expected):
+        for number in range(3):
+            some.start(number)
+        for number in range(3):
+            until(web, 60 * (number + 1))
+            with Control(some.directory(number)) as agent:
+                agent.ask(Stop())
+            stopped = some.processes.pop(number)
+            stopped.communicate(timeout=60)
+            assert stopped.returncode == INTERRUPTED
+            some.start(number, before=speaks(1, 2))
+        until_said(some.directory(0), "the agents speak wire version 2")
+        other = Cluster(web, tmp_path, 4, DELAY, etcd=some.etcd)
+        other.agents = 3
+        alone = other.start(3, before=speaks(3, 4))
+        _, said = alone.communicate(timeout=60)
+        assert (alone.returncode, "the agents speak version 2, and this larm speaks 3 to 4" in said) == (2, True), said
+        some.wait()
+        assert web.fetched() == dict.fromkeys(expected, 1)

@@ -11,12 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from larm.cluster.agent import Agent
-from larm.cluster.beat import View
 from larm.cluster.copies import Copies
-from larm.cluster.courier import Courier
-from larm.cluster.inbox import Inbox
-from larm.cluster.membership import Membership, Rules, Saved
 from larm.cluster.outboxes import Outboxes
 from larm.config import ClusterSettings
 from larm.kit.counters import Counters
@@ -26,17 +21,8 @@ from larm.model.message import UNKNOWN, URLMessage
 from larm.model.url import URLNormalizer
 from larm.store.pages.page_row import PageRow, encode_row
 from tests.cluster.test_cluster import cluster, until, until_has, urls
-
-pytest.importorskip("zenoh")
-
-
-def agent_of(*others: str) -> Agent:
-    """The agent a, which hears all others."""
-    saved = Saved((View(1, dict.fromkeys(("a", *others), 1.0)),), 1, begun=True)
-    membership = Membership("a", 1 << 32, 1.0, Rules(), saved=saved, now=0.0)
-    for name in others:
-        membership.contact.waiting_since(name, 0.0)
-    return Agent(membership, Courier(membership, lambda _: Stub(put_many=None)), Inbox(), lambda: True)
+from tests.support.etcd import needs_etcd
+from tests.support.views import agent_of, view
 
 
 def message(number: int, *, depth: int = 1) -> URLMessage:
@@ -79,16 +65,16 @@ class Desk:
         )
         self.store = BlockStore(folder)
         self.outboxes = Outboxes(self.store, None)
-        self.agent = agent_of(*others)
+        self.agent = agent_of("a", view(1, "a", *others), epoch=1)
         line: Any = Stub(ask=self._ask)
         self.copies = Copies(self.agent, rule, doors, line, self.outboxes)
         self.copies.take(frontier, self.moves)
 
-    def _ask(self, name: str, kind: str, payload: bytes, seconds: float, on_answer: Callable[[bytes | None], object]) -> None:
-        assert (kind, seconds) == ("copies", 5.0)
+    def _ask(self, name: str, kind: str, payload: bytes, on_answer: Callable[[bytes | None], object]) -> None:
+        assert kind == "copies"
         self.asked.append(name)
         has = self._others[name]
-        _, keys = msgspec.msgpack.decode(payload)
+        keys = msgspec.msgpack.decode(payload)
         rows = {message(each).url.fingerprint: encode_row(row(each)) for each in has or ()}
         told = {key: rows[key] for key in keys if key in rows} if self.told is None else self.told
         on_answer(None if has is None else msgspec.msgpack.encode(told))
@@ -96,7 +82,7 @@ class Desk:
     def look(self, *messages: URLMessage) -> list[URLMessage]:
         """What passes at once; all else is looked for."""
         passes = self.copies.hold_back(messages)
-        self.copies.step(1.0)
+        self.copies.step(0.5)
         return passes
 
 
@@ -151,12 +137,12 @@ def test_an_answer_for_another_page_is_none(tmp_path: Path) -> None:
     assert desk.put == [message(1)]
 
 
+@needs_etcd
 @pytest.mark.slow
 @pytest.mark.parametrize("recover", [1, 0])
 def test_what_others_had_before_is_not_fetched_again(tmp_path: Path, recover: int) -> None:
     """An agent comes, gets hosts, and dies with its disk: what the others have fetched of these hosts is not fetched again."""
-    settings = ("cluster.adopt_after=10s", "cluster.minority=fence", f"cluster.recover={recover}")
-    with cluster(tmp_path, 30, 60, *settings) as (web, some, expected):
+    with cluster(tmp_path, 30, 60, f"cluster.recover={recover}") as (web, some, expected):
         some.agents = 2
         some.start(0)
         some.start(1)

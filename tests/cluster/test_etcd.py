@@ -14,7 +14,7 @@ from larm.cluster.etcd import Compare, Delete, Etcd, Found, Get, Login, NoEtcd, 
 from tests.cluster.web_of_hosts import free_ports
 from tests.fetch import raw_server
 from tests.fetch.raw_server import CERTIFICATE, RawServer, page
-from tests.support.etcd import RealEtcd, nameless, needs_etcd, until, users
+from tests.support.etcd import RealEtcd, needs_etcd, until, users, with_common_name
 from tests.support.fake_etcd import FakeEtcd
 
 
@@ -285,7 +285,7 @@ def test_certificate_for_another_name_is_said() -> None:
 @pytest.mark.parametrize("mutually", [True, False])
 def test_user_reads_and_writes_the_keys_of_its_cluster_only(folder: Path, tmp_path: Path, mutually: bool) -> None:
     server = tls(folder, "ours", "ours/etcd")
-    own = nameless(folder / "ours", f"nameless{mutually}") if mutually else tls(folder, "ours", "")
+    own = tls(folder, "ours", "ours/a" if mutually else "")
     with RealEtcd(tmp_path, tls=server, mutual=mutually) as etcd:
         users(etcd, "NAME", server)
         client = etcd.client(own, Login("agent", "secret"))
@@ -304,13 +304,13 @@ def test_user_reads_and_writes_the_keys_of_its_cluster_only(folder: Path, tmp_pa
 
         for login, said in (
             (Login("agent", "wrong"), "the name or the password is wrong"),
-            (None, "set a name and a password"),
+            (None, "it has users; write https://NAME:PASSWORD@"),
         ):
             other = etcd.client(own, login)
             assert said in refused(other.txn((), [Get("larm/NAME/a")])).reason
             other.close()
         if mutually:
-            named = etcd.client(tls(folder, "ours", "ours/a"), Login("agent", "secret"))
+            named = etcd.client(with_common_name(folder / "ours", "common"), Login("agent", "secret"))
             assert "refuses certificates with a common name" in refused(named.txn((), [Get("larm/NAME/a")])).reason
             named.close()
 

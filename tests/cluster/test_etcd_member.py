@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from larm.cluster.certificates import issue, make_authority
+from larm.cluster.certificates import issue, make_authority, revoke
 from larm.cluster.etcd import Etcd, Found, Get, NoEtcd, Put, Tls
 from larm.cluster.etcd_member import EtcdMember, members, remove_member
 from larm.cluster.etcd_process import Site
@@ -244,5 +244,26 @@ def test_members_with_certificates_trust_their_authority_only(tmp_path: Path) ->
         stranger = Etcd([first.site.client], Tls(tls.ca))
         assert "it refuses cluster.certificate" in str(stranger.grant(3))
         stranger.close()
+    finally:
+        machines.close()
+
+
+@needs_etcd
+def test_member_refuses_certificates_that_were_revoked_before_its_start(tmp_path: Path) -> None:
+    make_authority(tmp_path, NOW)
+    for name in ("m2", "friend", "former"):
+        issue(tmp_path, name, ("127.0.0.2",), NOW)
+    crl = revoke(tmp_path, "former", NOW)
+
+    def tls(name: str) -> Tls:
+        return Tls(str(tmp_path / "ca.pem"), str(tmp_path / f"{name}.pem"), str(tmp_path / f"{name}.key"), str(crl))
+
+    machines = Machines(tmp_path, tls("m2"))
+    try:
+        first = machines.add(2)
+        machines.until(first.works)
+        friend, former = (Etcd([first.site.client], tls(name)) for name in ("friend", "former"))
+        assert isinstance(friend.txn((), [Get("a")]), Found)
+        assert isinstance(former.txn((), [Get("a")]), NoEtcd)
     finally:
         machines.close()

@@ -1,10 +1,9 @@
-"""Hosts go to those who have them now, or, where these take none, what waits there does."""
+"""Hosts go to their new owners whole; the URLs that wait there, where an owner takes no host."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
 
-from larm.cluster.beat import View
 from larm.cluster.handover import Handover, Hands
 from larm.errors import UsageError
 
@@ -59,7 +58,7 @@ class Giver:
             log=self.said.append,
             patience=60.0,
         )
-        self.handover = Handover("a", self.moves, hands, View(1, {"a": 1.0}))  # type: ignore[arg-type]
+        self.handover = Handover("a", self.moves, hands)  # type: ignore[arg-type]
 
     def _send(self, to: str, parts: Sequence[bytes], told: Callable[[Container[str] | None], object]) -> None:
         assert to == "b"
@@ -68,22 +67,21 @@ class Giver:
 
     def run(self, seconds: int) -> bool:
         """Until nothing is left, or so long."""
-        view = View(2, {"a": 1.0, "b": 1.0})
         for _ in range(seconds):
-            if self.handover.step(view):
+            if self.handover.step(2):
                 return True
             self.now += 1.0
         return False
 
 
-def test_who_takes_hosts_gets_them_whole() -> None:
+def test_agent_that_takes_hosts_gets_them_whole() -> None:
     giver = Giver(lambda _: set())
     assert giver.run(20)
     assert giver.moves.forgotten == dict.fromkeys(["h0", "h1", "h2"], False)
     assert giver.said == []
 
 
-def test_who_refuses_hosts_for_ever_gets_their_urls() -> None:
+def test_agent_that_refuses_hosts_for_long_gets_their_urls() -> None:
     """Asked some times a minute; then it is over, and said."""
     giver = Giver(lambda parts: {part.decode() for part in parts})
     assert not giver.run(50)
@@ -95,7 +93,7 @@ def test_who_refuses_hosts_for_ever_gets_their_urls() -> None:
     assert "b has taken no host for 6" in giver.said[0]
 
 
-def test_the_same_for_who_says_nothing() -> None:
+def test_agent_that_answers_nothing_gets_urls_as_well() -> None:
     giver = Giver(lambda _: None)
     assert giver.run(80)
     assert giver.moves.forgotten == dict.fromkeys(["h0", "h1", "h2"], True)

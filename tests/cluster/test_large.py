@@ -11,20 +11,20 @@ from larm.ops.control.requests import Agents
 from larm.testing.web import SyntheticWeb
 from tests.cluster.test_cluster import until
 from tests.cluster.web_of_hosts import Cluster, build
-
-pytest.importorskip("zenoh")
+from tests.support.etcd import RealEtcd, needs_etcd
 
 HOSTS, PAGES, DELAY = 300, 100, 0.1
 
 
+@needs_etcd
 @pytest.mark.slow
 @pytest.mark.timeout(3_600)
 @pytest.mark.parametrize("weights", [(1, 1, 1), (1, 1, 2, 1, 3, 0.5, 2)], ids=["three", "seven"])
 def test_each_page_once(tmp_path: Path, weights: tuple[float, ...]) -> None:
     """Whatever the other agents find, a page is fetched by the agent of its host, and only once."""
-    with SyntheticWeb() as web:
+    with SyntheticWeb() as web, RealEtcd(tmp_path) as etcd:
         expected = build(web, HOSTS, PAGES)
-        some = Cluster(web, tmp_path, len(weights), DELAY, "cluster.lease=10s")
+        some = Cluster(web, tmp_path, len(weights), DELAY, "cluster.lease=10s", etcd=etcd.endpoints)
         try:
             for number, weight in enumerate(weights):
                 some.start(number, "-s", f"cluster.weight={weight}")

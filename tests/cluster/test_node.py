@@ -1,28 +1,29 @@
-"""The thread of a node: what it does first."""
+"""The node of a crawl: what its threads do, and what they never do."""
 
 from __future__ import annotations
 
-import queue
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace as Stub
 from typing import Any
 
-import msgspec
 import pytest
 
-from larm.cluster.beat import Beat, Quiet, Stamp, View, Vote
-from larm.cluster.bus import Question
-from larm.cluster.card import Card, Command, Rests
+from larm.cluster.agent import Gone
 from larm.cluster.identity import Identity, read_identity
-from larm.cluster.membership import Rules, Saved
-from larm.cluster.node import Node
-from larm.cluster.said import Said
-from larm.cluster.terms import Doors, Envelope, Refusal, Rule
-from larm.config import Config
+from larm.cluster.keys import Keys
+from larm.cluster.node import Node, Wires
+from larm.cluster.session import Applicant, SavedSession, Session
+from larm.cluster.terms import Doors, Rule
+from larm.cluster.transport import Asked, Origin, Refusal
+from larm.config import ClusterSettings, Config
+from larm.engine.allowance import PageBudget
 from larm.engine.limits import Limits
 from larm.errors import StageError, UsageError
+from larm.fetch.fence import Fence
 from larm.kit.clock import SystemClock, boot_time
 from larm.kit.counters import Counters
 from larm.kit.disk.block_store import BlockStore
@@ -31,287 +32,262 @@ from larm.kit.threads.gate import Gate
 from larm.kit.threads.tally import Tally
 from larm.kit.threads.ticker import Ticker
 from larm.kit.threads.workers import Workers
+from larm.model.message import URLMessage
 from larm.model.url import URLNormalizer
-from larm.version import VERSION
-from tests.support.local_bus import Hub, LocalBus
+from tests.support.fake_etcd import FakeEtcd
+from tests.support.views import RULES, see, view
 
 
-class _Log:
-    def __init__(self) -> None:
-        self.lines: list[str] = []
+class Server:
+    """Listens to nothing."""
 
-    def __call__(self, line: str) -> None:
-        self.lines.append(line)
+    address = "127.0.0.1:1"
+
+    def start(self, workers: Workers) -> None:
+        """Nothing comes."""
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 @contextmanager
 def node_of(
-    folder: Path, steering: Any, hub: Hub, saved: Saved | None = None, now: Callable[[], float] = boot_time
-) -> Iterator[Node]:
+    folder: Path,
+    etcd: Any = None,
+    identity: Identity | None = None,
+    now: Callable[[], float] = boot_time,
+    links: Callable[[], Iterator[URLMessage]] = lambda: iter(()),
+) -> Iterator[Any]:
+    """``log``, ``steering`` and ``session`` are added to it."""
+    log: list[str] = []
+    steering: Any = Stub(recipients={}, pending=False, paused=False, ask_again=lambda: None, limits=Limits(Config()))
     shared: Any = Stub(
         clock=SystemClock(), counters=Counters(), gate=Gate(), tally=Tally(lambda: None), bell=Bell(), ticker=Ticker(5.0)
     )
-    store = BlockStore(folder)
+    store, numbers = BlockStore(folder), count(1)
     doors = Doors(
         shared,
         steering,
         store,
         str,
-        lambda: iter(()),
+        links,
         URLNormalizer().parse,
         lambda _: iter(()),
         lambda _: {},
         now,
-        _Log(),
+        log.append,
+        log.append,
         folder,
         folder / "store.log",
+        Fence(),
+        (),
     )
-    rule = Rule("demo", "me", ("seed",), "", Rules())
+    identity = identity or Identity("demo", "me", 1)
+    session = Session(
+        etcd or FakeEtcd(now), Keys("demo"), Applicant("me", 1), identity.session, rules=RULES, random=lambda: next(numbers)
+    )
+    rule = Rule("demo", "127.0.0.1:1", {}, RULES, ClusterSettings(recover=0))
+    server: Any = Server()
+    node: Any = None
     try:
-        yield Node(rule, Identity("demo", "me", saved=saved or Saved()), folder / "agent.json", LocalBus(hub, "me"), doors)
+        node = Node(rule, identity, folder / "agent.json", Wires(session, lambda *_: server, None, None), doors)
+        node.log, node.steering, node.session = log, steering, session
+        handler = Stub(put=lambda messages: node.owners.sift(messages, print), keeps_up=lambda: True)
+        frontier: Any = Stub(
+            handler=handler,
+            book=Stub(known=list),
+            changes=Stub(),
+            seen=(),
+            queues=Stub(),
+            turns=Stub(figures=lambda: Stub(uncounted=0)),
+        )
+        moves: Any = Stub(moving=dict)
+        node.take(frontier, lambda: None, moves, PageBudget(None, 0))
+        yield node
     finally:
+        if node is not None:
+            node._client._http._loop.close()
         store.close()
 
 
-def test_beats_are_sent_however_many_events_come_in(tmp_path: Path) -> None:
-    hub, beats = Hub(), queue.SimpleQueue[Question]()
-    hub.listening["seed"] = beats.put
-    steering = Stub(recipients={}, pending=False, paused=False, ask_again=lambda: None, limits=Limits(Config()))
+def test_rounds_with_etcd_go_on_however_many_events_come_in(tmp_path: Path) -> None:
     died: list[BaseException] = []
     workers = Workers(lambda _, error: died.append(error))
-    with node_of(tmp_path, steering, hub) as node:
+    etcd, seen = FakeEtcd(boot_time), threading.Event()
+    with node_of(tmp_path, etcd) as node:
 
         def flood() -> None:
+            if node.agent.begun:
+                seen.set()
             node._line.put(flood)
 
         flood()
         try:
             workers.start("larm-agents", node.run)
-            assert [beats.get(timeout=30).kind for _ in range(2)] == ["beat", "beat"]
+            assert seen.wait(30), "it founds a cluster, and its run begins"
         finally:
             node.stop()
             assert workers.join(30) == []
     assert died == []
-    assert read_identity(tmp_path / "agent.json", "demo").boots == 1
+    assert read_identity(tmp_path / "agent.json", "demo").session.member
 
 
-def test_a_crawl_that_waits_for_more_is_not_over(tmp_path: Path) -> None:
-    """``crawl.on_idle: wait`` of one agent holds the end of all."""
-    steering = Stub(recipients={}, pending=False, paused=False, limits=Limits(Config()))
-    with node_of(tmp_path, steering, Hub()) as node:
-        assert node.agent.quiet("").idle is False  # nobody has looked yet
-        node.agent.released()
-        assert node.agent.quiet("").idle is True
-        steering.limits.set("crawl.on_idle", "wait")
-        assert node.agent.quiet("").idle is False
+@pytest.fixture
+def clock() -> list[float]:
+    return [1_000.0]
 
 
-def test_a_revisit_that_has_one_more_round_is_not_over(tmp_path: Path) -> None:
-    """Or the others would end while it chooses pages, and nobody would take what these link to."""
-    steering = Stub(recipients={}, pending=False, paused=False, limits=Limits(Config()))
-    with node_of(tmp_path, steering, Hub()) as node:
-        node.agent.released()
-        recrawl: Any = Stub(goes_on=True)
-        node.recrawl = recrawl
-        assert node.agent.quiet("").idle is False
-        recrawl.goes_on = False
-        assert node.agent.quiet("").idle is True
+def begin(node: Any, clock: list[float], seconds: float = 5.0) -> None:
+    """Rounds and steps, as its two threads do them."""
+    for _ in range(round(seconds * 2)):
+        clock[0] += 0.5
+        node.session.round(node._mine, node._doors.now)
+        node._after_round()
+        node._step(clock[0])
 
 
-def test_a_process_that_hangs_gives_its_place_up(tmp_path: Path) -> None:
-    """Not at the first look, which may be that after a suspension; and nothing is said any more, nor asked."""
-    hub, beats = Hub(), queue.SimpleQueue[Question]()
-    hub.listening["seed"] = beats.put
-    steering = Stub(recipients={}, pending=False, paused=False, ask_again=lambda: None, limits=Limits(Config()))
-    time = [100.0]
-    with node_of(tmp_path, steering, hub, now=lambda: time[0]) as node:
+@pytest.mark.parametrize("what", ["on_idle", "recrawl", "paused", "pending"])
+def test_crawl_that_has_more_to_do_later_is_not_idle(tmp_path: Path, clock: list[float], what: str) -> None:
+    with node_of(tmp_path, now=lambda: clock[0]) as node:
+        begin(node, clock, 2.0)
+        assert node.agent.begun
+        assert node._mine.idle
+        match what:
+            case "on_idle":
+                node.steering.limits.set("crawl.on_idle", "wait")
+            case "recrawl":
+                node.recrawl = Stub(goes_on=True)
+            case "paused" | "pending":
+                setattr(node.steering, what, True)
+        begin(node, clock, 5.0)
+        assert not node._mine.idle
+        assert not node.over
+
+
+def test_agent_that_is_alone_finds_the_end_by_itself(tmp_path: Path, clock: list[float]) -> None:
+    with node_of(tmp_path, now=lambda: clock[0]) as node:
+        begin(node, clock, 10.0)
+        assert node.over
+        assert node.may_end()
+
+
+def test_process_that_hangs_gives_its_place_up(tmp_path: Path, clock: list[float]) -> None:
+    """Not at the first look, which may be that after a suspension. It asks nothing any more."""
+    with node_of(tmp_path, now=lambda: clock[0]) as node:
+        node._doors.fence.until = boot_time() + 60
 
         def looks(why: str) -> bool:
             """As larm-agents and the main thread do for some seconds."""
             node.hang = lambda _: why
             for _ in range(49):
-                node._step(time[0])
-                time[0] += 0.1
-            return node.gives_up()
+                node._step(clock[0])
+                clock[0] += 0.1
+            return bool(node.gives_up())
 
         assert not looks("nothing goes on")
-        assert not looks("")  # it was suspended
+        assert not looks("")
         assert not looks("nothing goes on")
         assert node._doors.shared.bell.wait(0) is None
-        time[0] += 0.2
+        clock[0] += 0.2
         assert node.gives_up()
-        said = beats.qsize()
-        assert said > 1
-        node._step(time[0] + 10)
-        assert beats.qsize() == said
-        assert not node.may_lease()
-        error: object = node._doors.shared.bell.wait(0)
-        assert isinstance(error, StageError)
+        node.session.state.confirm(boot_time())
+        node._after_round()
+        assert not node.may_lease(), "no later renewal opens the fence"
+        assert isinstance(node._doors.shared.bell.wait(0), StageError)
 
 
-def test_who_comes_back_to_nobody_ends_and_says_where_they_were(tmp_path: Path) -> None:
-    steering = Stub(recipients={}, pending=False, paused=False, ask_again=lambda: None, limits=Limits(Config()))
-    saved = Saved((View(3, dict.fromkeys(["me", "b", "c"], 1.0)),), 3, Vote(0), begun=True)
-    with node_of(tmp_path, steering, Hub(), saved) as node:
-        node.together.hear("b", Card("tcp/there:1"))
-        node._step(boot_time() + 319)
-        assert node._doors.shared.bell.wait(0) is None
-        node._step(boot_time() + 321)
-        error: object = node._doors.shared.bell.wait(0)
-    assert isinstance(error, UsageError)
-    assert "(b at tcp/there:1, c) were heard in 320 s" in str(error)
+def test_lost_agent_that_starts_again_joins_though_urls_wait_in_its_outboxes(tmp_path: Path, clock: list[float]) -> None:
+    """Its run has not begun here before it is a member, so it sends none of them before that."""
+    etcd = FakeEtcd(lambda: clock[0])
+    with node_of(tmp_path / "first", etcd, Identity("demo", "other", 1), now=lambda: clock[0]) as other:
+        other.session._own = Applicant("other", 1)
+        saved = Identity("demo", "me", 1, session=SavedSession(nonce=5), epoch=1, inside=True)
+        with node_of(tmp_path / "second", etcd, saved, now=lambda: clock[0]) as node:
+            message = URLMessage(URLNormalizer().parse("http://h1.example/"))
+            node.owners.sift([message], print)
+            assert node.agent.courier.waiting == 1
+            node._checkpoints = 9
+            for _ in range(20):
+                node._checkpoints += 1
+                begin(node, clock, 0.5)
+            assert node.session.state.inside
+            assert node.agent.begun
 
 
-def test_names_that_are_made_up_without_end_are_refused(tmp_path: Path) -> None:
-    steering = Stub(recipients={}, pending=False, paused=False, ask_again=lambda: None, limits=Limits(Config()))
-    with node_of(tmp_path, steering, Hub()) as node:
+def test_leaving_agent_keeps_its_place_until_its_search_and_its_urls_are_done(tmp_path: Path, clock: list[float]) -> None:
+    """Its links and its outboxes go with it."""
+    with node_of(tmp_path, now=lambda: clock[0]) as node:
+        begin(node, clock, 2.0)
+        node._leaving = True
+        see(node.session.state, view(7, "b", past=[(1, "m")]), clock[0])
+        node.agent.epoch = 7
 
-        def said_by(name: str) -> object:
-            envelope = Envelope(VERSION, "", Card("there"), {}, beat_of(name))
-            answer = node._greeting.asked(Said(msgspec.msgpack.encode(envelope)))
-            return msgspec.msgpack.decode(answer, type=Envelope | Refusal)
+        def released() -> bool:
+            for _ in range(5):
+                node._checkpoints += 1
+                node._hand_over()
+            return not node.agent.must_release
 
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("larm.cluster.greeting.MOST", 2)
-            told = [said_by(name) for name in ("a", "b", "c", "a")]
-    assert [type(each) for each in told] == [Envelope, Envelope, Refusal, Envelope]
-
-
-def test_a_stop_of_the_run_before_does_not_stop_this_one(tmp_path: Path) -> None:
-    """Whoever is about to end still tells it on the first card that it sends here; clocks may differ by any time."""
-    steering = Stub(recipients={}, pending=False, paused=False, limits=Limits(Config()))
-    with node_of(tmp_path, steering, Hub()) as node:
-        bell: Bell[object] = node._doors.shared.bell  # type: ignore[assignment]
-        node.together.hear("b", Card("there", command=Command(1 << 60, "b", "stop")))
-        node.together.hear("b", Card("there", command=Command(1 << 60, "b", "stop")))
-        assert bell.wait(0.0) is None
-        node.together.hear("b", Card("there", command=Command((1 << 60) + 1, "b", "stop", "closespider_timeout")))
-        assert bell.wait(0.0) == "closespider_timeout"
-
-
-def test_the_newest_command_is_on_our_card(tmp_path: Path) -> None:
-    """Also one that is given by who knows of one from a clock far ahead."""
-    steering = Stub(recipients={}, pending=False, paused=False, limits=Limits(Config()))
-    steering.order = lambda order: orders.append(type(order).__name__)
-    steering.carry_out = lambda: None
-    orders: list[str] = []
-    with node_of(tmp_path, steering, Hub()) as node:
-        node.together.hear("b", Card("there", command=Command(1 << 60, "b", "pause")))
-        assert node.together.order("resume") == "this agent goes on; it is the only one"
-        assert node.together.card().command == Command((1 << 60) + 1, "me", "resume")
-        node.together.hear("b", Card("there", command=Command(1 << 60, "b", "pause")))
-        assert node.together.card().command.what == "resume"
-    assert orders == ["Pause", "Resume"]
+        node._search.begin(Gone("", {}, 7), 1 << 40)
+        assert not released()
+        node._search._wanted.clear()
+        node._doors.shared.tally.rise(1)
+        assert not released()
+        node._doors.shared.tally.fall(1)
+        node.agent.courier.keep([Stub()], clock[0])
+        assert not released()
+        node.agent.courier.reroute = None
+        node.agent.courier.waiting = 0
+        assert released()
 
 
-def beat_of(name: str, *views: View) -> Beat:
-    return Beat(name, Stamp(1 << 32, 1.0), None, views, 0, (), Vote(0), None, 1.0, "", Quiet(), begun=False)
+def test_search_of_a_lost_agent_survives_a_checkpoint_that_comes_first(tmp_path: Path, clock: list[float]) -> None:
+    """A checkpoint forgets what was searched before it: not what has not been searched yet."""
+    gone = Gone("x", {"me": 1.0, "x": 1.0}, 1)
+    with node_of(tmp_path, identity=Identity("demo", "me", 1, gone=(gone,), epoch=1), now=lambda: clock[0]) as node:
+        gate, cuts = node._doors.shared.gate, list[object]()
+
+        class Step:
+            """A checkpoint right after each step."""
+
+            def __enter__(self) -> None:
+                """It begins."""
+
+            def __exit__(self, *_: object) -> None:
+                cuts.append(node.cut(last=False))
+                node.saved()
+
+        gate.step = Step
+        node._step(clock[0])
+        assert cuts
+        assert node.agent.wanted == (gone,)
+        for _ in range(9):
+            node._step(clock[0])
+        assert node.agent.wanted == ()
 
 
-@pytest.mark.parametrize("liars", [1, 2])
-def test_one_member_that_refuses_ends_nobody_whom_others_hear(tmp_path: Path, liars: int) -> None:
-    """It may say that we are a copy in each of its answers; where more say so than hear us, we are one."""
-    hub, time = Hub(), [100.0]
-    steering = Stub(recipients={}, pending=False, paused=False, ask_again=lambda: None, limits=Limits(Config()))
-    view = View(3, dict.fromkeys(["me", "b", "c", "d"], 1.0))
-
-    def answers(name: str, *, lies: bool) -> Callable[[Question], object]:
-        def answer(question: Question) -> None:
-            if question.kind == "pass":
-                question.answer(None)
-                return
-            asked = msgspec.msgpack.decode(question.payload, type=Envelope)
-            beat = msgspec.structs.replace(beat_of(name, view), stamp=Stamp(1 << 32, time[0]), echo=asked.beat.stamp)
-            envelope = Envelope(VERSION, "", Card(name), {}, beat)
-            question.answer(msgspec.msgpack.encode(Refusal("it is a copy", copied=True) if lies else envelope))
-
-        return answer
-
-    with node_of(tmp_path, steering, hub, Saved((view,), 3, Vote(0), begun=True), now=lambda: time[0]) as node:
-        for number, name in enumerate("bcd"):
-            hub.listening[name] = answers(name, lies=number < liars)
-            node._line.addresses[name] = name
-        for _ in range(600):
-            node._step(time[0])
-            for _ in range(50):
-                node._line.take(0.0)
-            time[0] += 0.1
-        died: object = node._doors.shared.bell.wait(0)
-    assert isinstance(died, UsageError) is (liars == 2)
+def test_batch_is_found_again_at_once_where_an_agent_claimed_to_be_idle(tmp_path: Path, clock: list[float]) -> None:
+    """The thread larm-etcd is woken to withdraw the claim."""
+    with node_of(tmp_path, now=lambda: clock[0]) as node:
+        begin(node, clock, 2.0)
+        node._hurry.clear()
+        assert node._mine.idle
+        node._asked(Asked("parcel", Origin("", 1, 1, "b", 1), b"\xa4"))
+        node._asked(Asked("parts", Origin("", 1, 99, "b", 1), b"\xa4"))
+        assert isinstance(node._asked(Asked("nonsense", Origin("", 1, 1, "b", 1), b"")), Refusal)
 
 
-def test_garbage_without_end_is_counted_and_not_logged_without_end(tmp_path: Path) -> None:
-    steering = Stub(recipients={}, pending=False, paused=False, limits=Limits(Config()))
-    with node_of(tmp_path, steering, Hub()) as node:
-        for number in range(1_000):
-            assert node._asked("beat", Said(b"\xa4" + f"{number:04}".encode())) is None
-            assert node._asked("parts", Said(bytes(number))) is None
-            node._not_heard(f"{number} {'x' * 100_000}")
-        assert node._doors.shared.counters.snapshot() == {"agents/refused": 3_000}
-        lines: list[str] = node._doors.log.lines  # type: ignore[attr-defined]
-        assert len(lines) <= 101
-        assert max(map(len, lines)) < 400
+def test_garbage_is_refused_and_counted(tmp_path: Path) -> None:
+    with node_of(tmp_path) as node:
+        for number in range(100):
+            for kind in ("parcel", "parts", "copies"):
+                found = node._asked(Asked(kind, Origin("c", 1, 1, "liar" * 100, 1), bytes(number)))
+                assert isinstance(found, Refusal)
+                assert found.code == "garbage"
+        assert node._doors.shared.counters.snapshot() == {"agents/refused": 300}
+        assert max(map(len, node.log)) < 400
 
 
-def test_questions_without_end_wait_in_bounded_memory(tmp_path: Path) -> None:
-    """What there is no room for gets no answer at once; what we asked ourselves is always heard."""
-    hub, answers = Hub(), list[bytes | None]()
-    steering = Stub(recipients={}, pending=False, paused=False, limits=Limits(Config()))
-    with node_of(tmp_path, steering, hub) as node:
-        node._line.open(lambda kind, said: b"yes")
-        liar = LocalBus(hub, "liar")
-        for _ in range(5_000):
-            liar.ask("me", "beat", b"x", 1.0, answers.append)
-        assert answers == [None] * 3_000
-        for _ in range(2_000):
-            node._line.take(0.0)
-        assert answers[3_000:] == [b"yes"] * 2_000
-        for _ in range(5):
-            liar.ask("me", "parts", bytes(16_000_000), 1.0, answers.append)
-        assert answers[5_000:] == [None]
-        node._line.take(0.0)
-        assert node._doors.shared.counters.snapshot()["agents/refused"] == 3_001
-
-
-def test_addresses_of_strangers_are_not_asked_because_somebody_tells_them(tmp_path: Path) -> None:
-    """Each takes a session; those of members, and of whoever is heard, are known."""
-    steering = Stub(recipients={}, pending=False, paused=False, ask_again=lambda: None, limits=Limits(Config()))
-    with node_of(tmp_path, steering, Hub()) as node:
-        told = {str(number): f"tcp/10.0.0.1:{number}" for number in range(900)} | {"c": "tcp/10.0.0.2:1"}
-        beat = beat_of("b", View(3, dict.fromkeys("bc", 1.0)))
-        node._greeting.asked(Said(msgspec.msgpack.encode(Envelope(VERSION, "", Card("there"), told, beat))))
-        assert node._line.addresses == {"b": "there", "c": "tcp/10.0.0.2:1"}
-
-
-def test_hosts_of_a_dead_agent_keep_the_rest_that_they_asked_it_for(tmp_path: Path) -> None:
-    """Nobody but the dead agent had heard of it: its card tells, and a lie of a thousand years counts for a day."""
-    steering = Stub(recipients={}, pending=False, paused=False, limits=Limits(Config()))
-    both, alone = View(3, dict.fromkeys(["me", "b"], 1.0)), View(4, {"me": 1.0})
-    with node_of(tmp_path, steering, Hub(), Saved((both,), 3, Vote(0), begun=True)) as node:
-        rested: dict[str, float] = {}
-        changes = Stub(back_off=rested.__setitem__)
-        node.together._frontier = Stub(changes=changes)  # type: ignore[assignment]
-        now = int(SystemClock().wall())
-        rests = {"long.example": now + 3_600, "over.example": now - 5, "never.example": now + (1 << 40)}
-        node.together.hear("b", Card("there", rests=rests))
-        node._after(boot_time())
-        assert rested == {}
-        node.agent.membership._learn(alone, boot_time())
-        node._after(boot_time())
-    assert rested.keys() == {"long.example", "never.example"}
-    assert 3_500 < rested["long.example"] <= 3_600
-    assert rested["never.example"] == 86_400
-
-
-def test_rests_that_are_told() -> None:
-    """Not the short ones, which are over when others ask the host; the longest, as there is room for."""
-    rests = Rests(30.0)
-    for number in range(1_000):
-        rests.note(f"h{number}.example", float(number), 1_000.0)
-    told = rests.told(1_500.0)
-    assert len(told) == 100
-    assert told["h999.example"] == 1_999
-    assert min(told.values()) == 1_900
-    assert rests.told(5_000.0) == {}
-    rests.note("short.example", 29.0, 5_000.0)
-    assert rests.told(5_000.0) == {}
+def test_agent_that_is_alone_can_not_leave(tmp_path: Path) -> None:
+    with node_of(tmp_path) as node, pytest.raises(UsageError, match="no other agent"):
+        node.leave()

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from larm.cluster import placement
-from larm.cluster.placement import HashRing, Intervals, point_of
+from larm.cluster.placement import HashRing, Intervals, key_of, point_of
 
 ORDERS = {
     "www.example.com": ("7c1767b30512b600", "cba"),
@@ -20,6 +20,23 @@ ORDERS = {
     "www.uni-muenchen.de": ("ce05f73718e18554", "acb"),
 }
 HOSTS = [f"host{number}.example" for number in range(10_000)]
+
+
+@pytest.mark.parametrize(
+    ("host", "by", "key"),
+    [
+        ("www.example.com", "site", "example.com"),
+        ("a.b.example.co.uk:8080", "site", "example.co.uk"),
+        ("www.example.com:8080", "host", "www.example.com"),
+        ("wiki.corp", "site", "wiki.corp"),
+        ("a.wiki.corp:8080", "site", "a.wiki.corp"),
+        ("localhost", "site", "localhost"),
+        ("h1.localhost:81", "site", "h1.localhost"),
+    ],
+)
+def test_key_of_a_host(host, by, key):
+    """Hosts below a made-up top level domain are no site: one agent would have a whole intranet."""
+    assert key_of(host, by) == key
 
 
 def ring(*names: str) -> HashRing:

@@ -15,13 +15,13 @@ from larm.model.message import LOST, UNKNOWN, URLMessage
 from larm.model.url import URLNormalizer
 
 
-def test_only_what_was_lost_is_asked_for_again_by_others() -> None:
-    """Who has the host revisits its pages by himself; of what was lost he may learn only later that it was fetched."""
+def test_pages_of_lost_agents_are_asked_for_again_by_their_owners() -> None:
+    """An owner revisits its pages by itself. That a lost agent had fetched one it may learn later."""
     message = URLMessage(URLNormalizer().parse("http://h/1"), "", 0, 1)
     sent: list[bytes] = []
-    agent: Any = Stub(membership=Stub(me="a", contact=Stub(boot=1)))
-    line: Any = Stub(ask=lambda to, kind, payload, seconds, told: sent.append(payload))
-    post = Post(agent, Stub(answer=5.0), Stub(), line, print)  # type: ignore[arg-type]
+    agent: Any = Stub(state=Stub(me="a"))
+    line: Any = Stub(ask=lambda to, kind, payload, told: sent.append(payload))
+    post = Post(agent, 1, Stub(), Stub(), line, print)  # type: ignore[arg-type]
     rows = [Row("h", msgspec.structs.replace(message, known=known)) for known in (None, UNKNOWN, LOST)]
     post.send(Parcel("b", 1, rows))
     wire = msgspec.msgpack.decode(unsquash(sent[0], 1_000_000), type=Wire)

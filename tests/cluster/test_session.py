@@ -15,7 +15,7 @@ from tests.support.fake_etcd import FakeEtcd
 KEYS = Keys("test")
 RULES = Rules(lease=20.0, request=30.0)
 ADOPTION = RULES.adoption
-BACK = "etcd went back in time: run `larm cluster found --again`"
+BACK = "etcd went back in time: run 'larm cluster found --again'"
 
 
 NEW = SavedSession()
@@ -233,12 +233,13 @@ def test_process_that_returns_within_a_lease_continues_its_session(cluster):
     assert cluster.view.epoch == epoch
 
 
-def test_copied_directory_waits_while_the_other_process_lives(cluster):
+def test_copied_directory_is_refused_while_the_other_process_lives(cluster):
     _a, b = cluster.start("a", "b")
     cluster.agents["copy"] = copy = Agent(cluster, "b", b.session.saved, continues=False)
     cluster.run(100)
     assert copy.state.fenced(cluster.now)
-    assert copy.session.trouble.startswith("another process was the agent b")
+    assert copy.session.halted
+    assert "copied from one in use" in copy.session.trouble
     assert not b.state.fenced(cluster.now)
 
 
@@ -348,6 +349,16 @@ def test_run_begins_without_members_that_do_not_come_back(cluster):
     assert cluster.agents["a"].session.run.state == "running"
     cluster.run(RULES.lease)
     assert cluster.view.members.keys() == {"a"}
+
+
+def test_agent_that_dies_before_the_first_run_holds_none_up(cluster):
+    cluster.start("a", "b", agents=3)
+    del cluster.agents["b"]
+    cluster.run(2 * RULES.lease)
+    cluster.start("c", "d", agents=3)
+    assert cluster.view.members.keys() == {"a", "c", "d"}
+    cluster.run(ADOPTION)
+    assert cluster.agents["a"].session.run.state == "running"
 
 
 def test_run_waits_for_as_many_agents_as_were_asked_for(cluster):

@@ -6,56 +6,113 @@ from pathlib import Path
 from types import SimpleNamespace as Stub
 from typing import Any
 
-from larm.cluster.agent import Agent
-from larm.cluster.beat import Beat, Quiet, Stamp, View, Vote
-from larm.cluster.card import Card, Figures
-from larm.cluster.courier import Courier
-from larm.cluster.inbox import Inbox
-from larm.cluster.membership import Membership, Rules, Saved
+from larm.cluster.card import Card, Figures, Rests
+from larm.cluster.courier import Row
+from larm.cluster.keys import Command, SeenCommand
 from larm.cluster.terms import Rule
 from larm.cluster.together import Together
-from tests.cluster.simulation import Memory
-
-RULES = Rules(lease=3.0, adopt_after=12.0)
-THREE = View(1, {"a": 1.0, "b": 1.0, "c": 1.0})
+from larm.engine.orders import Pause, Resume
+from larm.model.message import URLMessage
+from larm.model.url import URLNormalizer
+from tests.support.views import RULES, agent_of, host_of, see, view
 
 
 class Waiting:
     """The agent a, which has nothing left to do; b has, c has not."""
 
     def __init__(self, folder: Path) -> None:
-        self.now = 0.0
-        saved = Saved((THREE,), 1, begun=True)
-        membership = Membership("a", 1 << 32, 1.0, RULES, saved=saved, now=0.0)
-        self.agent = Agent(membership, Courier(membership, lambda _: Memory()), Inbox(), lambda: True)
-        self.agent.released()
-        doors: Any = Stub(stored=folder / "store.log", directory=folder, now=lambda: self.now, steering=None)
-        rule = Rule("demo", "tcp/127.0.0.1:1", (), "", RULES)
-        self.together = Together(self.agent, rule, doors, Stub(), folder)  # type: ignore[arg-type]
+        self.now, self.orders, self.rung, self.told = 0.0, list[object](), list[object](), list[tuple[str, str]]()
+        self.agent = agent_of("a", view(1, "a", "b", "c"), epoch=1)
+        self.agent.released(1)
+        self.agent.is_idle(spent=False)
+        shared: Any = Stub(clock=Stub(wall=lambda: self.now), bell=Stub(ring=self.rung.append))
+        steering: Any = Stub(order=self.orders.append, carry_out=lambda: None)
+        doors: Any = Stub(
+            stored=folder / "store.log", directory=folder, now=lambda: self.now, steering=steering, shared=shared, records=()
+        )
+        rule = Rule("demo", "127.0.0.1:1", {}, RULES)
+        self.together = Together(self.agent, rule, doors, folder, lambda *each: self.told.append(each))
 
-    def hear(self, pages: int) -> str:
-        """Both say how it is; b has so many pages. What a waits for then."""
-        for name in ("b", "c"):
-            echo, quiet = Stamp(1 << 32, self.now), Quiet(idle=name == "c")
-            beat = Beat(name, Stamp(1 << 32, self.now), echo, (THREE,), 1, (), Vote(0), None, 1.0, "", quiet, begun=True)
-            assert self.agent.hear(beat, self.now) is not None
-            self.together.hear(name, Card(f"tcp/{name}:1", figures=Figures(pages=pages if name == "b" else 7)))
+    def hear(self, pages: int, since: float) -> str:
+        """b has so many pages, since then. What a waits for."""
+        see(self.agent.state, view(1, "a", "b", "c"), self.now)
+        busy = Card("b:1", figures=Figures(pages=pages, waiting=5), since=since)
+        self.together.hear({"b": busy, "c": Card("c:1", figures=Figures(pages=7))})
         return self.together._holds(self.now)
 
 
-def test_a_member_that_always_says_that_it_is_busy_is_named(tmp_path: Path) -> None:
+def test_member_that_is_busy_for_long_and_fetches_nothing_is_named(tmp_path: Path) -> None:
     waiting = Waiting(tmp_path)
-    said = []
+    named = []
     for second in range(0, 1_000, 2):
         waiting.now = float(second)
-        said.append(waiting.hear(pages=min(second, 400)))
-    named = [second for second, text in zip(range(0, 1_000, 2), said, strict=True) if text]
-    assert named[0] == 722, "320 s after it has fetched its last page"
-    assert named == list(range(722, 1_000, 2))
-    assert said[-1] == "all but b are done, where nothing was fetched for long: ask there why, or end it and others go on"
+        if waiting.hear(pages=min(second, 400), since=min(second, 400)):
+            named.append(second)
+    assert named == list(range(722, 1_000, 2)), "320 s after it has fetched its last page"
+    said = waiting.hear(400, 400.0)
+    assert said == "all but b are done, where nothing was fetched for long: ask there why, or end it and others go on"
 
 
-def test_one_that_leaves_says_so(tmp_path: Path) -> None:
+def test_owner_that_takes_nothing_is_named(tmp_path: Path) -> None:
     waiting = Waiting(tmp_path)
-    waiting.agent.membership.leaving = True
-    assert waiting.hear(pages=1) == "it leaves, and hands its hosts over to the others"
+    host = host_of(waiting.agent.state, "b")
+    waiting.agent.put([Row(host, URLMessage(URLNormalizer().parse(f"http://{host}/")))], 0.0)
+    assert waiting.agent.courier.due(0.0)
+    waiting.now = RULES.adoption + 1
+    assert "URLs wait for b: it renews its lease, but takes nothing from here" in waiting.hear(1, waiting.now)
+
+
+def test_agent_that_etcd_does_not_confirm_says_why(tmp_path: Path) -> None:
+    waiting = Waiting(tmp_path)
+    waiting.agent.session.trouble = "etcd does not answer"
+    assert waiting.hear(1, 0.0) == "", "it goes on until its lease has passed"
+    assert waiting.together._holds(RULES.lease + 1) == "etcd does not answer"
+
+
+def test_command_is_carried_out_once(tmp_path: Path) -> None:
+    waiting = Waiting(tmp_path)
+    for revision, what in ((5, "pause"), (5, "pause"), (9, "resume"), (9, "resume")):
+        waiting.together.step(1.0, SeenCommand(Command(1, "b", what), revision))  # type: ignore[arg-type]
+    assert waiting.orders == [Pause(), Resume()]
+    waiting.together.step(1.0, SeenCommand(Command(1, "b", "stop", "closespider_timeout"), 12))
+    assert waiting.rung == ["closespider_timeout"]
+
+
+def test_order_names_the_agents_that_hear_of_it_later(tmp_path: Path) -> None:
+    waiting = Waiting(tmp_path)
+    assert waiting.together.order("pause") == "this agent pauses, and so do b, c"
+    for second in range(1, 5):
+        waiting.now = float(second)
+        state = waiting.agent.state
+        state.see(state.view, 1, state.agents, 99, waiting.now)
+    assert waiting.together.order("stop", "why") == (
+        "this agent ends, and so do b, c; b, c can't be heard now, and will hear of it later"
+    )
+    assert waiting.told == [("pause", ""), ("stop", "why")]
+
+
+def test_hosts_of_a_lost_agent_keep_the_rest_that_they_asked_it_for(tmp_path: Path) -> None:
+    """Only its card tells. A lie of a thousand years counts for a day."""
+    waiting, rested = Waiting(tmp_path), dict[str, float]()
+    waiting.together._frontier = Stub(changes=Stub(back_off=rested.__setitem__))  # type: ignore[assignment]
+    waiting.now = now = 1_000_000.0
+    rests = {"long.example": int(now) + 3_600, "over.example": int(now) - 5, "never.example": int(now) + (1 << 40)}
+    waiting.together.hear({"b": Card("there", rests=rests)})
+    waiting.together.leave_alone("b", lambda host: "c")
+    assert rested == {}
+    waiting.together.leave_alone("b", lambda host: "a")
+    assert rested == {"long.example": 3_600, "never.example": 86_400}
+
+
+def test_longest_rests_are_told() -> None:
+    """Short ones are over when others ask the host."""
+    rests = Rests(30.0)
+    for number in range(1_000):
+        rests.note(f"h{number}.example", float(number), 1_000.0)
+    told = rests.told(1_500.0)
+    assert len(told) == 100
+    assert told["h999.example"] == 1_999
+    assert min(told.values()) == 1_900
+    assert rests.told(5_000.0) == {}
+    rests.note("short.example", 29.0, 5_000.0)
+    assert rests.told(5_000.0) == {}

@@ -206,6 +206,13 @@ def test_other_origin_is_refused_and_logged_once_on_both_sides(folder: Path, cod
         assert both.said.empty()
 
 
+def test_request_for_another_directory_at_the_same_address_is_refused(folder: Path) -> None:
+    with pair(credentials(folder, "one"), credentials(folder, "two")) as both:
+        assert refused(both.ask(name="one-b2")).code == "agent"
+        assert not both.asked
+        assert both.ask() == b"cba"
+
+
 def test_refusal_of_the_agent_itself_keeps_its_code() -> None:
     with pair(answer=lambda _: Refusal("view", "read etcd first")) as both:
         assert refused(both.ask()).code == "view"
@@ -269,6 +276,13 @@ def test_revoked_client_is_named_on_both_sides_once_the_list_changes(revoking: P
         outcome = refused(both.ask())
         assert outcome.code == "revoked"
         assert "revoked" in both.heard.get(timeout=5)
+
+
+def test_first_revocation_counts_without_a_restart(revoking: Path) -> None:
+    (revoking / REVOKED).unlink()
+    with pair(credentials(revoking, "one", revoking / REVOKED), credentials(revoking, "two", revoking / REVOKED)) as both:
+        revoke(revoking, "two", NOW)
+        assert refused(both.ask()).code == "revoked"
 
 
 def test_revocations_add_up(revoking: Path) -> None:

@@ -6,6 +6,7 @@ import random
 import socket
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from larm.testing.web import SyntheticWeb
@@ -38,32 +39,46 @@ class Cluster:
     """Its processes, and what becomes of them."""
 
     def __init__(
-        self, web: SyntheticWeb, folder: Path, agents: int, delay: float, *settings: str, net: Namespaces | None = None
+        self,
+        web: SyntheticWeb,
+        folder: Path,
+        agents: int,
+        delay: float,
+        *settings: str,
+        etcd: Sequence[str],
+        net: Namespaces | None = None,
     ) -> None:
-        """``net``: where each agent has a machine of its own; without, all are on the loopback."""
+        """``etcd``: its endpoints. ``net``: where each agent has a machine of its own; without, all are on the loopback."""
         self._web = web
         self._net = net
         self._folder = folder
         self._delay = delay
         self._settings = [word for setting in settings for word in ("-s", setting)]
         self.agents = agents
-        self.scheme = "tcp"
+        self.etcd = etcd
         self.ports = free_ports(agents) if net is None else [7441] * agents
         self.processes: dict[int, subprocess.Popen[str]] = {}
 
     def address(self, number: int) -> str:
         host = "127.0.0.1" if self._net is None else self._net.address(number)
-        return f"{self.scheme}/{host}:{self.ports[number]}"
+        return f"{host}:{self.ports[number]}"
 
-    def start(self, number: int, *more: str) -> subprocess.Popen[str]:
-        join = ["--join", self.address(0)] if number else []
+    def start(self, number: int, *more: str, before: str = "") -> subprocess.Popen[str]:
+        """``before``: Python code that its process runs first."""
         host = self._web.url("h0.localhost", "/p0")
         command = [
             *(() if self._net is None else self._net.inside(number)),
-            *(sys.executable, "-c", _LARM, "crawl", host, "--unrestricted", "--allow-private"),
+            *(sys.executable, "-c", before + _LARM, "crawl", host, "--unrestricted", "--allow-private"),
             *("--delay", str(self._delay), "--dir", str(self.directory(number)), "--no-index", "--cluster", "demo"),
-            *("--listen", self.address(number), "--agents", str(self.agents), *join, "-q"),
-            *("-s", "processing.processes=0", "-s", "cluster.lease=1s", "-s", "monitor.tick=1s"),
+            *(
+                "--listen",
+                self.address(number),
+                "--agents",
+                str(self.agents),
+                *(word for each in self.etcd for word in ("--etcd", each)),
+                "-q",
+            ),
+            *("-s", "processing.processes=0", "-s", "cluster.lease=3s", "-s", "fetch.timeout=3s", "-s", "monitor.tick=1s"),
             *self._settings,
             *more,
         ]

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable, Sequence
-from ipaddress import ip_address
 from pathlib import Path
 from types import TracebackType
 
@@ -16,6 +15,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from larm.cluster.etcd import Etcd, Found, Get, Login, Tls
 from larm.kit.clock import SystemClock
@@ -127,18 +127,18 @@ def users(etcd: RealEtcd, cluster: str, tls: Tls | None = None) -> None:
         subprocess.run(command, env={**os.environ, "ETCDCTL_API": "3"}, check=True, capture_output=True)
 
 
-def nameless(folder: Path, name: str, hosts: Sequence[str] = ()) -> Tls:
-    """A certificate of the authority in the folder that has no common name."""
+def with_common_name(folder: Path, name: str) -> Tls:
+    """A certificate of the authority in the folder, as others make them."""
     issuer = x509.load_pem_x509_certificate((folder / "ca.pem").read_bytes())
     signer = serialization.load_pem_private_key((folder / "ca.key").read_bytes(), None)
     assert isinstance(signer, ec.EllipticCurvePrivateKey)
     key = ec.generate_private_key(ec.SECP256R1())
-    names = [x509.DNSName(name), *(x509.IPAddress(ip_address(host)) for host in hosts)]
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     made = (
-        x509.CertificateBuilder(issuer.subject, x509.Name([]), key.public_key(), x509.random_serial_number())
+        x509.CertificateBuilder(issuer.subject, subject, key.public_key(), x509.random_serial_number())
         .not_valid_before(issuer.not_valid_before_utc)
         .not_valid_after(issuer.not_valid_after_utc)
-        .add_extension(x509.SubjectAlternativeName(names), critical=True)
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
         .sign(signer, hashes.SHA256())
     )
     private = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())

@@ -51,7 +51,7 @@ class AgentLine(msgspec.Struct, frozen=True):
     address: str
     weight: float
     state: str
-    """working, paused, silent (nothing is sent to it), waiting (to be let in), left (as planned), or given up."""
+    """working, paused, silent (nothing is sent to it), stopped, leaving, waiting (to be let in), or gone."""
     silent: float
     """Seconds since it was heard; less than 0: never."""
     waits: int
@@ -64,6 +64,8 @@ class AgentLine(msgspec.Struct, frozen=True):
     """Where its ``larm serve`` is."""
     directory: str = ""
     """Of its crawl, on its machine."""
+    work: dict[str, int] = {}
+    """Fetches of its run, by thread."""
 
 
 class ClusterFigures(msgspec.Struct, frozen=True, gc=False):

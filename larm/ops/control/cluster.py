@@ -53,10 +53,11 @@ class Cluster:
                 raise UsageError(f"{host} belongs to the agent {place}: ask that one")
 
     def _table(self, host: str) -> AgentTable:
-        node, membership = self._node, self._node.agent.membership
+        node, state = self._node, self._node.agent.state
         owner = self._owner(host) if host else ""
-        name, epoch = self._ground.settings.cluster.name, membership.view.epoch
-        return AgentTable(name, node.me, epoch, membership.begun, tuple(node.look()), owner, node.together.totals)
+        name, epoch = self._ground.settings.cluster.name, state.view.epoch
+        lines = tuple(node.together.lines())
+        return AgentTable(name, node.me, epoch, node.agent.begun, lines, owner, node.together.sums(list(lines)))
 
     def _elsewhere(self, host: str) -> str:
         """Return where the agent is that has this host; empty: it is ours."""

@@ -120,6 +120,8 @@ class AgentTable(msgspec.Struct, frozen=True):
     """Who has the host that was asked for."""
     totals: ClusterFigures | None = None
     """Of all together."""
+    run: str = ""
+    """gathering, running or over; empty: not known."""
 
 
 class Lines(msgspec.Struct, frozen=True):

@@ -1,0 +1,324 @@
+"""ClusterOperator: a cluster as ``larm cluster`` finds it in etcd, without its own agent. Used on the main thread.
+
+It can be used on any machine that reaches etcd, also after the end of the crawl. It writes only what an agent may write too,
+and each transaction compares what it rests on. Failures are UsageErrors with a remedy.
+"""
+
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from larm.building.etcd import RUN, credentials_of, etcd_of, listen_of, site_of
+from larm.cluster.card import Card
+from larm.cluster.etcd import Etcd, Found, Get, NoEtcd, Pair, Put, Same
+from larm.cluster.etcd_member import known_endpoints, remove_member
+from larm.cluster.etcd_process import EtcdProcess
+from larm.cluster.files import ETCD, IDENTITY
+from larm.cluster.identity import Identity, read_identity
+from larm.cluster.keys import AgentState, ClusterId, Command, Keys, Member, Run, SeenAgent, View, pack, unpack
+from larm.cluster.overview import agent_lines, totals
+from larm.cluster.placement import PLACEMENTS, key_of
+from larm.cluster.roster import Roster, read_roster
+from larm.cluster.session import Applicant, SavedSession, Session
+from larm.cluster.terms import same_for_all
+from larm.cluster.view_state import Rules
+from larm.config import Config
+from larm.crawldir.state import QUEUES
+from larm.errors import UsageError, refusing
+from larm.kit.clock import boot_time
+from larm.kit.disk.lock import DirectoryLock
+from larm.model.url import BadUrl, URLNormalizer
+from larm.ops.control.requests import AgentTable
+
+_SENDER = "larm cluster"
+_VERBS = {"pause": ("pauses", "pause"), "resume": ("goes on", "go on"), "stop": ("ends", "end")}
+_START = 30.0
+"""Seconds that a member of etcd has to answer after its start."""
+_TRY = 0.1
+"""Seconds between two attempts."""
+
+
+class _LeasedKey(msgspec.Struct, frozen=True):
+    key: bytes
+    lease: int = 0
+
+
+class _LeasedKeys(msgspec.Struct, frozen=True):
+    kvs: tuple[_LeasedKey, ...] = ()
+
+
+class _Lease(msgspec.Struct, frozen=True):
+    granted: int = msgspec.field(name="grantedTTL", default=0)
+    left: int = msgspec.field(name="TTL", default=0)
+
+
+class _Reading(NamedTuple):
+    """The keys of a cluster at one revision."""
+
+    revision: int
+    id: ClusterId
+    view: View
+    run: Run
+    agents: Mapping[str, SeenAgent]
+    cards: Mapping[str, Card]
+    modified: Mapping[str, int]
+    silent: Mapping[str, float]
+    """Seconds since the last renewal of each agent, as the TTL of its lease tells them."""
+    lease: float
+
+    @property
+    def heard(self) -> list[str]:
+        """Agents that renew."""
+        return [name for name in self._running if self.silent.get(name, self.lease) < self.lease]
+
+    @property
+    def unheard(self) -> list[str]:
+        """Members that did not stop in good order, and do not renew."""
+        return [name for name in self._running if name not in self.heard]
+
+    @property
+    def _running(self) -> list[str]:
+        names = sorted({*self.view.members, *self.agents})
+        return [name for name in names if name not in self.agents or not self.agents[name].state.stopped]
+
+
+class _Silence(UsageError):  # noqa: N818
+    """Etcd does not answer."""
+
+
+class ClusterOperator:
+    """``name`` and ``etcd`` (endpoints): as the options have them; else config.yaml and the agent of the directory say them."""
+
+    def __init__(self, config: Config, directory: Path, name: str = "", etcd: Sequence[str] = ()) -> None:
+        """Raises UsageError, StorageError."""
+        path = directory / QUEUES / IDENTITY
+        # constant after construction
+        self._directory = directory
+        self._named = bool(etcd)
+        self._identity = read_identity(path) if path.exists() else Identity("", "")
+        self.name = name or config.cluster.name or self._identity.cluster
+        """The cluster's."""
+        if not self.name:
+            raise UsageError(
+                f"{directory} is not the directory of an agent: name one with --dir, or use --cluster NAME --etcd URL"
+            )
+        ours = name in ("", self._identity.cluster)
+        configured = [url for url in config.cluster.etcd if url != RUN]
+        scheme = "https" if config.cluster.ca else "http"
+        noted = [url if "://" in url else f"{scheme}://{url}" for url in self._identity.etcd if ours]
+        found = etcd or (*configured, *noted, *known_endpoints(directory / ETCD))
+        if not found:
+            raise UsageError(f"the cluster {self.name} needs the address of its etcd: --etcd http://HOST:2379")
+        self._settings = msgspec.structs.replace(config.cluster, name=self.name, etcd=tuple(dict.fromkeys(found)))
+        self._keys = Keys(self.name)
+        self._etcd = etcd_of(self._settings, directory)
+        self._request = float(config.fetch.timeout)
+
+    def table(self, host: str = "") -> AgentTable:
+        """Return the agents, and the owner of the host if one is given. Etcd may have ended with the agents: then the directory
+        has the figures that its agent knew last."""
+        try:
+            reading = self._read()
+        except _Silence as silence:
+            known = None if self._named else read_roster(self._directory / QUEUES)
+            if known is None:
+                raise
+            return _remembered(known, host, str(silence))
+        lines = agent_lines(
+            reading.view,
+            reading.agents,
+            reading.cards,
+            lambda name: reading.silent.get(name, -1.0),
+            lease=reading.lease,
+            over=reading.run.state == "over",
+        )
+        return AgentTable(
+            cluster=self.name,
+            me="",
+            epoch=reading.view.epoch,
+            begun=reading.run.state == "running",
+            agents=tuple(lines),
+            owner=_owner(reading, host) if host else "",
+            totals=totals(lines, reading.cards),
+            run=reading.run.state,
+        )
+
+    def details(self) -> list[str]:
+        """Return sentences about etcd and the certificate of the directory."""
+        found = self._etcd.txn((), [Get(self._keys.id)])
+        if isinstance(found, NoEtcd):
+            lines = [found.reason]
+        else:
+            lines = [f"etcd at {self._etcd.endpoints[0]} answers, at revision {found.revision:,}"]
+        credentials = credentials_of(self._settings, self._directory)
+        if credentials is not None:
+            lines.append(f"the certificate of {credentials.name} ends on {credentials.ends:%Y-%m-%d}")
+        return lines
+
+    def order(self, what: Literal["pause", "resume", "stop"]) -> str:
+        """Give a command to all agents; return which ones it reaches."""
+        reading, keys = self._read(), self._keys
+        if not reading.heard:
+            raise UsageError(f"no agent of the cluster {self.name} is running")
+        command = Command(reading.run.number, _SENDER, what)
+        compares = [Same(key, reading.modified.get(key, 0)) for key in (keys.run, keys.command)]
+        done = self._etcd.txn(compares, [Put(keys.command, pack(command))])
+        if isinstance(done, NoEtcd):
+            raise UsageError(done.reason)
+        if not done.ok:
+            raise UsageError("another command came just now: try again")
+        later = f"; {', '.join(reading.unheard)} can't be heard now, and will hear of it later" if reading.unheard else ""
+        return f"{', '.join(reading.heard)} {_VERBS[what][len(reading.heard) > 1]}{later}"
+
+    def remove(self, name: str) -> str:
+        """Remove an agent that will not come back, with its member of etcd; return what follows."""
+        session = self._watched(self._read().lease)
+        if name in session.state.view.lost:
+            return f"{name} was removed by the other agents already"
+        _refuse(session.remove(name, boot_time))
+        member = remove_member(self._etcd, name)
+        also = ", and so is its member of etcd" if member is True else ""
+        return f"{name} is removed{also}: its hosts go to other agents as soon as no request of it can be under way"
+
+    def found_again(self) -> str:
+        """Found the cluster again from the directory of its agent; return what follows."""
+        if not self._identity.session.cluster:
+            raise UsageError(f"{self._directory} was in no cluster: --dir names the directory of an agent")
+        session = self._watched(float(self._settings.lease))
+        _refuse(session.found_again(self._identity.session, boot_time))
+        return f"the cluster {self.name} is founded again: its agents join by themselves, or start them as before"
+
+    def alone(self) -> str:
+        """Make the directory's member of etcd the only one; return what follows."""
+        with DirectoryLock(self._directory):
+            name, listen = self._identity.name, listen_of(self._settings, self._identity.listen)
+            site = site_of(name, self._settings, listen, self._directory)
+            process = EtcdProcess(self._directory / ETCD, site)
+            if not process.has_data:
+                raise UsageError(f"{self._directory} has no member of etcd: run this in the directory of an agent that has one")
+            if isinstance(self._etcd.txn((), [Get(self._keys.id)]), Found):
+                raise UsageError(
+                    f"etcd at {self._etcd.endpoints[0]} answers: its members have a majority, so none must go alone"
+                )
+            process.check()
+            process.start("--force-new-cluster")
+            try:
+                _wait_for(Etcd([site.client], site.tls), process)
+            finally:
+                process.end()
+        return "the member of etcd of this directory is the only one now: start the agent with the same command as before"
+
+    def _watched(self, lease: float) -> Session:
+        """Return a session that has polled for half a lease: an agent that is silent then does not renew."""
+        rules = Rules(lease, self._request)
+        session = Session(self._etcd, self._keys, Applicant("", 0), SavedSession(), rules=rules)
+        end, never = boot_time() + lease / 2, threading.Event()
+        while True:
+            if not session.look(boot_time):
+                raise UsageError(session.trouble)
+            if boot_time() > end:
+                return session
+            never.wait(min(1.0, lease / 8))
+
+    def _read(self) -> _Reading:
+        keys = self._keys
+        tops = (keys.agents, keys.figures, keys.lasts)
+        single = [Get(key) for key in (keys.id, keys.view, keys.run, keys.command)]
+        found = self._etcd.txn((), [*single, *(Get(top, prefix=True) for top in tops)])
+        if isinstance(found, NoEtcd):
+            raise _Silence(found.reason)
+        pairs = {pair.key: pair for some in found.pairs for pair in some}
+        if keys.id not in pairs:
+            raise UsageError(f"etcd at {self._etcd.endpoints[0]} has no cluster {self.name}: correct --cluster or --etcd")
+        with refusing(f"a key of the cluster {self.name} can't be read, perhaps of a newer larm", msgspec.DecodeError):
+            agents = {
+                name: SeenAgent(unpack(pair.value, AgentState), pair.modified) for name, pair in _below(keys.agents, pairs)
+            }
+            lasts = [*_below(keys.lasts, pairs), *_below(keys.figures, pairs)]
+            cards = {name: unpack(pair.value, Card) for name, pair in lasts}
+            identity = unpack(pairs[keys.id].value, ClusterId)
+            view = unpack(pairs[keys.view].value, View) if keys.view in pairs else View()
+            run = unpack(pairs[keys.run].value, Run) if keys.run in pairs else Run()
+        leases = self._leases()
+        granted = max((lease.granted for lease in leases.values()), default=0)
+        return _Reading(
+            revision=found.revision,
+            id=identity,
+            view=view,
+            run=run,
+            agents=agents,
+            cards=cards,
+            modified={key: pair.modified for key, pair in pairs.items()},
+            silent={name: float(max(0, lease.granted - lease.left - 1)) for name, lease in leases.items()},  # rounded up
+            lease=granted / 3 or float(self._settings.lease),
+        )
+
+    def _leases(self) -> dict[str, _Lease]:
+        """Return the leases of the agents' keys. An agent keeps its lease with each renewal, and it is granted three times
+        ``cluster.lease``."""
+        top = self._keys.agents.encode()
+        body = {"key": top, "range_end": top[:-1] + bytes([top[-1] + 1]), "keys_only": True}
+        found = self._etcd.call("kv/range", body, _LeasedKeys)
+        if isinstance(found, NoEtcd):
+            raise UsageError(found.reason)
+        leases = {}
+        for each in found.kvs:
+            lease = self._etcd.call("lease/timetolive", {"ID": str(each.lease)}, _Lease)
+            if isinstance(lease, NoEtcd):
+                raise UsageError(lease.reason)
+            leases[each.key[len(top) :].decode()] = lease
+        return leases
+
+
+def _remembered(known: Roster, host: str, why: str) -> AgentTable:
+    """Return the agents as the file of one of them has them."""
+    view = View(members={name: Member(weight, 0) for name, weight in known.members.items()})
+    lines = agent_lines(view, {}, known.cards, lambda _: -1.0, lease=0.0, over=True)
+    run = f"as the agent of this directory knew it last ({why})"
+    owner = known.owner(_host(host)) if host else ""
+    return AgentTable(
+        known.cluster, "", 0, begun=False, agents=tuple(lines), owner=owner, totals=totals(lines, known.cards), run=run
+    )
+
+
+def _host(text: str) -> str:
+    with refusing(text[:200], BadUrl):
+        return URLNormalizer().parse(text if "://" in text else f"http://{text}/").host
+
+
+def _below(top: str, pairs: Mapping[str, Pair]) -> list[tuple[str, Pair]]:
+    return [(key[len(top) :], pair) for key, pair in pairs.items() if key.startswith(top)]
+
+
+def _wait_for(etcd: Etcd, process: EtcdProcess) -> None:
+    """Return once this member answers a read that needs a majority."""
+    end, never = boot_time() + _START, threading.Event()
+    try:
+        while isinstance(answer := etcd.txn((), [Get(ETCD)]), NoEtcd):
+            if process.status is not None:
+                raise UsageError(f"etcd ended with status {process.status}: {process.last_words()}")
+            if boot_time() > end:
+                raise UsageError(answer.reason)
+            never.wait(_TRY)
+    finally:
+        etcd.close()
+
+
+def _refuse(why: str) -> None:
+    if why:
+        raise UsageError(why)
+
+
+def _owner(reading: _Reading, host: str) -> str:
+    """Return the owner of a host. The digests of the settings tell which of their two values two settings have."""
+    members = {name: member.weight for name, member in reading.view.members.items()}
+    by: Literal["site", "host"] = "host" if _is(reading.id, "cluster.by", "host") else "site"
+    placement = PLACEMENTS["intervals" if _is(reading.id, "cluster.placement", "intervals") else "ring"]
+    return placement(members).owner(key_of(_host(host), by)) if members else ""
+
+
+def _is(identity: ClusterId, setting: str, value: str) -> bool:
+    return identity.settings.get(setting) == same_for_all({setting: msgspec.json.encode(value)})[setting]

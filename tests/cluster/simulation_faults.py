@@ -1,0 +1,191 @@
+"""Faults to be planted into agents. The simulation must find each."""
+
+from larm.cluster.session import Session
+from larm.cluster.view_state import GUARD, ViewState
+from tests.cluster.sim_node import RULES, SimNode
+from tests.cluster.simulation import Faulty
+
+
+class FenceFromAnswer(ViewState):
+    """The lease counts from the answer to a renewal."""
+
+    def confirm(self, t0):
+        super().confirm(max(t0, self._last))
+
+
+class ConfirmedByKeepalive(Session):
+    """A keepalive of the lease confirms that this agent is a member."""
+
+    def _poll(self, mine):
+        if self._lease and self._etcd.keep(self._lease) is True:
+            self.state.confirm(self._now())
+        return super()._poll(mine)
+
+
+class ShortAdoption(ViewState):
+    """Adoption waits for the fence, and not for the longest request."""
+
+    def _let_go(self, known, name, epoch, now):
+        return super()._let_go(known, name, epoch, now + RULES.request - GUARD)
+
+
+class NoRelease(ViewState):
+    """A new owner does not wait for the release of an owner that is alive."""
+
+    def _let_go(self, known, name, epoch, now):
+        return name in known.agents or super()._let_go(known, name, epoch, now)
+
+
+class WaitFromLastSight(ViewState):
+    """A new owner waits from the last renewal that it saw, though the lost agent may have renewed later."""
+
+    def see(self, view, modified, agents, revision, now):
+        old = self._known.records
+        super().see(view, modified, agents, revision, now)
+        records = {
+            name: record._replace(first=old[name].first) if name in view.lost and name in old else record
+            for name, record in self._known.records.items()
+        }
+        self._known = self._known._replace(records=records)
+
+
+class SettledEarly(ViewState):
+    """Past views are forgotten before each host is released or waited for."""
+
+    def may_settle(self, now):
+        return True
+
+
+class AlwaysCalm(Session):
+    """An idle agent takes a batch before it has withdrawn its claim."""
+
+    def busy(self):
+        super().busy()
+        return True
+
+
+class CertainOutcome(Session):
+    """A transaction without an answer is taken as one that did not happen."""
+
+    def _fail(self, answer, at):
+        super()._fail(answer, at)
+        self._doubt = False
+
+
+class ClaimKept(SimNode):
+    """A batch is taken while etcd has the claim to be idle."""
+
+    def _busy(self):
+        super()._busy()
+        return True
+
+
+class NoSearch(SimNode):
+    """What lost agents had is not searched."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        orphaned = self.agent.orphaned
+        self.agent.orphaned = lambda: orphaned()[:0]
+
+
+class LastViewSearched(SimNode):
+    """Only hosts that a lost agent owned in its last view are searched."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        orphaned = self.agent.orphaned
+        self.agent.orphaned = lambda: list({gone.name: gone for gone in orphaned()}.values())
+
+
+class ReleasedAlways(SimNode):
+    """A new agent says that it has released each view that is to come."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        if not self._identity.inside:
+            self.agent.let_go = 1 << 62
+
+
+class TakenTwice(SimNode):
+    """A batch that comes again is taken again."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.agent.inbox.knows = lambda *_: "new"
+
+
+class StaleReceiver(SimNode):
+    """A batch of a newer view is taken before that view is known."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        closed = self.agent.closed_to
+        self.agent.closed_to = lambda epoch, now: closed(0, now)
+
+
+class OpenedUnasked(SimNode):
+    """URLs of a host are queued though another agent may still ask it."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.agent.state.opened = lambda host, now: True
+
+
+class ForgetsOutbox(SimNode):
+    """A checkpoint does not have the batches that are on their way."""
+
+    def cut(self, *, last):
+        out, self.agent.courier.out = self.agent.courier.out, dict
+        try:
+            return super().cut(last=last)
+        finally:
+            self.agent.courier.out = out
+
+
+class LeavesEarly(SimNode):
+    """An agent that leaves does not wait until others have its URLs."""
+
+    def _hand_over(self):
+        super()._hand_over()
+        state = self.agent.state
+        if self._leaving and not state.inside and not self.crawl.moving:
+            self.agent.released(state.view.epoch)
+
+
+class NotHandedIn(SimNode):
+    """An agent that was lost keeps its hosts."""
+
+    def _hand_over(self):
+        state = self.agent.state
+        if state.view.epoch and not state.inside and not self._leaving:
+            self.agent.released(state.view.epoch)
+        super()._hand_over()
+
+
+PLANTED = {
+    "no_release": (Faulty(state=NoRelease), 1),
+    "settled_early": (Faulty(state=SettledEarly), 2),
+    "always_calm": (Faulty(session=AlwaysCalm), 0),
+    "claim_kept": (Faulty(node=ClaimKept), 0),
+    "no_search": (Faulty(node=NoSearch), 0),
+    "released_always": (Faulty(node=ReleasedAlways), 1),
+    "taken_twice": (Faulty(node=TakenTwice), 0),
+    "opened_unasked": (Faulty(node=OpenedUnasked), 1),
+    "not_handed_in": (Faulty(node=NotHandedIn), 5),
+}
+"""Faults by name, each with a seed that finds it."""
+RARE = {
+    "fence_from_answer": Faulty(state=FenceFromAnswer),
+    "confirmed_by_keepalive": Faulty(session=ConfirmedByKeepalive),
+    "release_in_flight": Faulty(switch="release_in_flight"),
+    "transfers_kept": Faulty(switch="transfers_kept"),
+    "wait_from_last_sight": Faulty(state=WaitFromLastSight),
+    "adoption_without_request": Faulty(state=ShortAdoption),
+    "certain_outcome": Faulty(session=CertainOutcome),
+    "last_view_searched": Faulty(node=LastViewSearched),
+    "stale_receiver": Faulty(node=StaleReceiver),
+    "forgets_outbox": Faulty(node=ForgetsOutbox),
+    "leaves_early": Faulty(node=LeavesEarly),
+}
+"""Faults that take hundreds of seeds, by hand."""
