@@ -1,128 +1,177 @@
-"""What a URL costs that another agent owns: found here, sent, and taken there. Seconds of CPU of one thread, without a network.
+"""What a cluster costs: CPU a page with 1, 2 and 3 agents beside a crawl without a cluster, and memory beside other agents.
 
-``python -m benchmarks.agents [--urls 200000]``. The sender sorts messages, keeps them in its queue for the other agent, and
-makes parcels; the receiver opens them, notes their numbers and hands the messages on. With ``--sealed`` they are signed.
+``python -m benchmarks.agents [--pages 5000] [--rounds 5]``. Agents and etcd run on loopback. CPU is that of all processes of
+larm, user and system, without the CPU of the same commands on a web of one page; etcd's own stands beside it. For the memory
+the other agents are keys in etcd that this script writes and renews.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
+import os
+import random
+import statistics
+import subprocess
+import sys
 import tempfile
-import time
-from collections.abc import Callable
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
-import msgspec
+from larm.cluster.etcd import Etcd, Found, Get, Put, Same
+from larm.cluster.keys import AgentState, Keys, Member, View, pack, unpack
+from larm.kit.threads.workers import Workers
+from larm.testing.web import SyntheticWeb
+from tests.cluster.web_of_hosts import free_ports
+from tests.support.etcd import Member as Process
+from tests.support.etcd import answering
 
-from larm.cluster.agent import Agent, Received
-from larm.cluster.beat import Beat, Quiet, Stamp, View, Vote
-from larm.cluster.certificates import issue, make_authority
-from larm.cluster.courier import Answer, Courier
-from larm.cluster.inbox import Inbox
-from larm.cluster.membership import Membership, Rules, Saved
-from larm.cluster.outboxes import Outboxes
-from larm.cluster.owner_filter import OwnerFilter
-from larm.cluster.placement import key_of
-from larm.cluster.rows import Wire, check_rows, decode_rows, encode_rows
-from larm.cluster.said import NoSeal, Sealing
-from larm.cluster.seal import Seal
-from larm.kit.counters import Counters
-from larm.kit.disk.block_store import BlockStore
-from larm.kit.squash import squash, unsquash
-from larm.model.message import URLMessage
-from larm.model.url import URLNormalizer
-
-_VIEW = View(2, {"a": 1.0, "b": 1.0})
-_BATCH = 200
-"""Links of a page."""
+_HOSTS = 100
+_WORDS = ("harbour", "lantern", "orchard", "granite", "violet", "meadow", "copper", "thunder", "willow", "saffron")
+_LINKS = 12
+_RENEW = 2.0
+"""Seconds between two renewals of the simulated agents."""
 
 
-def _agent(name: str, store: BlockStore) -> Agent:
-    membership = Membership(name, 1 << 32, 1.0, Rules(), saved=Saved((_VIEW,), 2, Vote(0), begun=True), now=0.0)
-    other = "b" if name == "a" else "a"
-    stamp, mine = Stamp(1 << 32, 1.0), Stamp(1 << 32, 0.0)
-    membership.hear(Beat(other, stamp, mine, (_VIEW,), 2, (), Vote(0), None, 1.0, "", Quiet(), begun=True), 9.0)
-    return Agent(membership, Courier(membership, Outboxes(store, None).queue), Inbox(), lambda: True)
+class Cost(NamedTuple):
+    """Of one crawl."""
+
+    cpu: float
+    """Seconds of all processes of larm."""
+    etcd: float
+    pages: int
+    memory: float
+    """MB at the peak of the largest process."""
 
 
-def _messages(agent: Agent, urls: int) -> list[URLMessage]:
-    """URLs of hosts that b has, on pages of 40 hosts each."""
-    parse = URLNormalizer().parse
-    hosts = [f"www.site{n}.example" for n in range(4_000)]
-    foreign = [host for host in hosts if agent.membership.owner(key_of(host, "site")) == "b"]
-    found = []
-    for n in range(urls):
-        host = foreign[(n // _BATCH * 40 + n % 40) % len(foreign)]
-        found.append(URLMessage(parse(f"http://{host}/section-{n % 17}/article-{n}.html"), "http://a.example/", 0, 3))
-    return found
+def build(web: SyntheticWeb, pages: int) -> None:
+    """Make a web of hosts that link to each other; a page has some 300 words and a dozen links."""
+    hosts = min(_HOSTS, pages)
+    for page in range(pages):
+        chance = random.Random(page)
+        text = " ".join(chance.choice(_WORDS) for _ in range(300))
+        others = [chance.randrange(pages) for _ in range(_LINKS)] + ([page + 1] if page + 1 < pages else [])
+        links = [f"http://h{each % hosts}.localhost:{{port}}/p{each}" for each in others]
+        web.host(f"h{page % hosts}.localhost").page(f"/p{page}", title=f"Page {page}", text=text, links=links)
 
 
-def _seals(folder: Path) -> tuple[Sealing, Sealing]:
-    now = datetime.datetime.now(datetime.UTC)
-    make_authority(folder, now)
-    paths = [issue(folder, name, (), now) for name in ("one", "two")]
-    one, two = (Seal("demo", folder / "ca.pem", path, path.with_suffix(".key")) for path in paths)
-    return one, two
+@contextmanager
+def etcd(folder: Path) -> Iterator[Process]:
+    """Run an etcd of one member."""
+    client, peer = (f"http://127.0.0.1:{port}" for port in free_ports(2))
+    words = ["etcd", "--data-dir", str(folder / "etcd"), "--log-level", "error"]
+    words += ["--listen-client-urls", client, "--advertise-client-urls", client]
+    words += ["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", f"default={peer}"]
+    member = Process("default", words, client, folder)
+    member.start()
+    try:
+        answering(Etcd([client]))
+        yield member
+    finally:
+        member.kill()
 
 
-def _run(folder: Path, urls: int, *, sealed: bool) -> None:
-    store = BlockStore(folder)
-    here, there = _agent("a", store), _agent("b", store)
-    messages = _messages(here, urls)
-    ours, theirs = _seals(folder / "certificates") if sealed else (NoSeal(), NoSeal())
-    encode, decode = msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder(Wire).decode
-    parse = URLNormalizer().parse
-    spent = {"sender": 0.0, "receiver": 0.0}
+def crawl(web: SyntheticWeb, folder: Path, agents: int, *more: str) -> Cost:
+    """Crawl the web; with 0 agents, without a cluster."""
+    with etcd(folder) as member:
+        commands = [_command(web, folder, number, agents, member.client, *more) for number in range(max(1, agents))]
+        usages = [os.wait4(process.pid, 0)[1:] for process in [subprocess.Popen(command) for command in commands]]
+        assert member.process is not None
+        spent = Path(f"/proc/{member.process.pid}/stat").read_text().rpartition(")")[2].split()
+    assert not any(status for status, _ in usages), "a crawl failed"
+    cpu = sum(used.ru_utime + used.ru_stime for _, used in usages)
+    ticks = (int(spent[11]) + int(spent[12])) / os.sysconf("SC_CLK_TCK")
+    return Cost(cpu, ticks, len(web.fetched()), max(used.ru_maxrss for _, used in usages) / 1000)
 
-    def timed(who: str, what: Callable[[], Any]) -> Any:
-        began = time.thread_time()
-        done = what()
-        spent[who] += time.thread_time() - began
-        return done
 
-    filter_ = OwnerFilter(here, lambda host: key_of(host, "site"), Counters(), lambda: 0.0)
+def _command(web: SyntheticWeb, folder: Path, number: int, agents: int, client: str, *more: str) -> Sequence[str]:
+    command = [sys.executable, "-m", "larm", "crawl", web.url("h0.localhost", "/p0"), "--unrestricted", "--allow-private"]
+    command += ["--delay", "0.05", "--dir", str(folder / f"agent-{number}"), "-q", "-s", "agent.contact=mailto:me@example.org"]
+    if agents:
+        (port,) = free_ports(1)
+        command += ["--cluster", "demo", "--agents", str(agents), "--listen", f"127.0.0.1:{port}", "--etcd", client]
+    return [*command, *more]
 
-    def send() -> list[bytes]:
-        sealed = []
-        for parcel in here.courier.due(10.0):
-            wire = Wire("a", 1 << 32, parcel.seq, parcel.low, encode_rows(parcel.rows))
-            sealed.append(ours.close(squash(encode(wire)), "question", "parcel", "b"))
-            here.courier.answered(parcel, Answer(taken=True), 10.0)
-        return sealed
 
-    def take(data: bytes) -> int:
-        wire = decode(unsquash(theirs.open(data, "question", "parcel", "b").payload, 16_000_000))
-        check_rows(
-            decode_rows(wire.rows), parse, lambda host: key_of(host, "site")
-        )  # before it goes into the journal; and again when it is carried out
-        rows = tuple(decode_rows(wire.rows))
-        return len(there.carry_out(Received(wire.sender, wire.boot, wire.seq, wire.low, rows), 10.0))
+def measure(pages: int, agents: int) -> Cost:
+    """Crawl a new web of this size."""
+    with tempfile.TemporaryDirectory() as name, SyntheticWeb() as web:
+        build(web, pages)
+        cost = crawl(web, Path(name), agents)
+        assert cost.pages == pages, f"{cost.pages} of {pages}"
+        return cost
 
-    taken = size = 0
-    for first in range(0, urls, _BATCH):
-        batch = messages[first : first + _BATCH]
-        timed("sender", lambda batch=batch: filter_.sift(batch, lambda *_: None))
-        for data in timed("sender", send):
-            size += len(data)
-            taken += timed("receiver", lambda data=data: take(data))
-    store.close()
-    each = {who: f"{seconds / urls * 1e6:.1f}" for who, seconds in spent.items()}
-    print(
-        f"{taken:,} of {urls:,} URLs, {'signed' if sealed else 'not signed'}: sender {each['sender']} us, receiver"
-        f" {each['receiver']} us, together {sum(spent.values()) / urls * 1e6:.1f} us; {size / urls:.0f} bytes a URL"
-    )
+
+class Others:
+    """Keys of agents that do not run, renewed as if they did. They own hosts that nobody crawls."""
+
+    def __init__(self, client: str, count: int) -> None:
+        # constant after construction
+        self._etcd, self._keys = Etcd([client]), Keys("demo")
+        self._names = [f"other{number}" for number in range(count)]
+        self._ends = threading.Event()
+
+    def run(self) -> None:
+        """The body of the thread: join once the cluster is there, then renew."""
+        joined = False
+        while not self._ends.wait(0.1 if not joined else _RENEW):
+            found = self._etcd.txn((), [Get(self._keys.view)])
+            if not isinstance(found, Found) or not found.pairs[0]:
+                continue
+            (pair,) = found.pairs[0]
+            view = unpack(pair.value, View)
+            state = AgentState(1, 1, "127.0.0.1:1", released=view.epoch + 1)
+            puts = [Put(self._keys.agents + name, pack(state)) for name in self._names]
+            if not joined:
+                members = view.members | {name: Member(0.001, 1) for name in self._names}
+                puts.append(Put(self._keys.view, pack(View(view.epoch + 1, members))))
+            answer = self._etcd.txn([] if joined else [Same(self._keys.view, pair.modified)], puts)
+            joined = joined or (isinstance(answer, Found) and answer.ok)
+
+    def end(self) -> None:
+        """End the thread."""
+        self._ends.set()
+
+
+def memory(pages: int, others: int) -> float:
+    """Return the MB at the peak of an agent that crawls a web beside these others."""
+    with tempfile.TemporaryDirectory() as name, SyntheticWeb() as web, etcd(Path(name)) as member:
+        build(web, pages)
+        simulated, workers = Others(member.client, others), Workers(lambda _, error: print(error))
+        if others:
+            workers.start("others", simulated.run)
+        command = [*_command(web, Path(name), 0, 1, member.client, "--timeout", "20"), "-s", "crawl.on_idle=wait"]
+        process = subprocess.Popen(command)
+        used = os.wait4(process.pid, 0)[2]
+        simulated.end()
+        workers.join(10)
+    return used.ru_maxrss / 1000
 
 
 def main() -> None:
     """By hand."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--urls", type=int, default=200_000)
-    urls = parser.parse_args().urls
-    for sealed in (False, True):
-        with tempfile.TemporaryDirectory() as folder:
-            _run(Path(folder), urls, sealed=sealed)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pages", type=int, default=5_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    numbers = range(4)
+    a_page: dict[int, list[float]] = {number: [] for number in numbers}
+    for _ in range(options.rounds):
+        for number in numbers:
+            start, all_ = measure(1, number), measure(options.pages, number)
+            a_page[number].append((all_.cpu - start.cpu) / options.pages * 1e3)
+            print(
+                f"{number} agents: {a_page[number][-1]:.3f} ms a page, start {start.cpu:.2f} s,"
+                f" etcd {all_.etcd:.2f} s, {all_.memory:.0f} MB",
+                flush=True,
+            )
+    alone = statistics.median(a_page[0])
+    for number in numbers[1:]:
+        print(f"{number} agents: {statistics.median(a_page[number]) / alone:.3f} x of no cluster")
+    for others in (0, 10, 100):
+        print(f"beside {others} others: {memory(1_000, others):.1f} MB", flush=True)
 
 
 if __name__ == "__main__":
