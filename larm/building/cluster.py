@@ -30,7 +30,7 @@ from larm.fetch.fence import Fence
 from larm.filters.dated_log import DatedLog
 from larm.kit.clock import boot_time
 from larm.model.domain import is_made_up
-from larm.model.message import LOST, URLMessage
+from larm.model.message import LOST, REDIRECT, URLMessage
 from larm.model.url import BadUrl, URLNormalizer
 from larm.store.log import LINKS_LOG, STORE_LOG
 from larm.store.pages.page_rows import kept_pages, page_rows
@@ -40,6 +40,8 @@ _ROWS = 2_000
 _BITS = 31
 """Of a boot, random ones: two processes of one directory never have the same. Above them are seconds, so that a directory that
 was put back from a backup is believed as well."""
+_MARKED = 5
+"""Columns behind the page, where a line of links.log ends in `larm.store.store_log.UNFOLLOWED`."""
 WIRE = (1, 1)
 """Wire versions that this larm speaks; a change of what agents send each other or write to etcd makes it (1, 2)."""
 
@@ -168,9 +170,11 @@ def _links(path: Path, start_urls: Sequence[str], normalizer: URLNormalizer) -> 
         return
     with open(path, encoding="utf-8", errors="replace") as lines:
         for line in lines:
-            page, _, rest = line.partition("\t")
+            page, *columns = line.rstrip("\n").split("\t")
+            if len(columns) == _MARKED and columns[2] != str(REDIRECT):
+                continue  # an image, or what a page asks not to be followed
             try:
-                yield URLMessage(normalizer.parse(rest.partition("\t")[0].rstrip("\n")), page, 0, 1)
+                yield URLMessage(normalizer.parse(columns[0] if columns else ""), page, 0, 1)
             except BadUrl:
                 continue
 

@@ -48,12 +48,14 @@ class StorageParts(msgspec.Struct, frozen=True):
     seal: Seal = NO_SEAL
     """Files that need not be looked at."""
     clock: Clock = SystemClock()
+    agents: bool = False
+    """Several do the crawl."""
 
 
 _NONE = StorageParts(lambda _name, _n: None)
 _BUILT_IN_FILTERS = ("length", "known_paths", "files", "scope", "visited", "traps", "robots")
 _STORAGES: dict[str, Callable[[config.StorageSettings, Path, StorageParts], Storage]] = {
-    "log": lambda settings, directory, parts: LogStorage(directory, settings.log, parts.clock),
+    "log": lambda settings, directory, parts: LogStorage(directory, settings.log, parts.clock, marked=parts.agents),
     "index": lambda settings, directory, parts: _index(settings.index, directory, parts),
     "graph": lambda _settings, directory, parts: _graph(directory, parts),
     "warc": lambda settings, directory, parts: _warc(settings.warc, directory, parts),

@@ -19,7 +19,8 @@ def storage_lines(ground: Ground) -> StorageLines:
     """Those of ``storage.chain``, and the page book. Raises ConfigError, StorageError."""
     folder = ground.directory / QUEUES
     positions = ground.header.storages if ground.header else {}
-    parts = StorageParts(ground.shared.counters.add, seal=ground.sealing.found, clock=ground.shared.clock)
+    several = bool(ground.settings.cluster.name)
+    parts = StorageParts(ground.shared.counters.add, seal=ground.sealing.found, clock=ground.shared.clock, agents=several)
     chain = storages(ground.settings, ground.directory, parts)
     return StorageLines(
         StorageLine(

@@ -110,8 +110,10 @@ class LogStorage:
 
     name = "log"
 
-    def __init__(self, directory: Path, settings: LogSettings, clock: Clock) -> None:
+    def __init__(self, directory: Path, settings: LogSettings, clock: Clock, *, marked: bool = False) -> None:
+        """``marked``: lines of links.log say which links are not followed."""
         # constant after construction
+        self._marked = marked
         self._logs = directory / "logs"
         self._settings = settings
         self._clock = clock
@@ -139,7 +141,7 @@ class LogStorage:
                 self._days.append(Day(today, files.store.length, files.links.length))
         for visit in visits:
             if visit.links and self._settings.links:
-                files.links.append(format_links(visit.page, visit.links))
+                files.links.append(format_links(visit.page, visit.links, marked=self._marked))
             if visit.document is not None and visit.url is not None:
                 entry = StoreEntry(
                     visit.referrer,

@@ -12,6 +12,9 @@ from larm.store.page_file import PLAIN
 _SEED_COLUMNS = (8, 10, 11)
 _JAVA_COLUMNS = (10, 12)
 
+UNFOLLOWED = b"\t-"
+"""A sixth column of links.log, in crawls by several agents: others must not ask for this link if they find it there."""
+
 
 class StoreEntry(NamedTuple):
     """One line of store.log: a page that was fetched."""
@@ -65,7 +68,14 @@ def parse_entry(line: str) -> StoreEntry:
     return StoreEntry(from_page, url, normalised, int(link_type), int(status), mime, int(size), title, *where)
 
 
-def format_links(page: str, links: Links) -> bytes:
-    """The lines of links.log for the links of one page (LARM-89)."""
+def format_links(page: str, links: Links, *, marked: bool = False) -> bytes:
+    """The lines of links.log for the links of one page (LARM-89).
+
+    ``marked``: those of links that are not followed end in `UNFOLLOWED`.
+    """
     first = clean(page).encode("utf-8", "replace") + b"\t"
-    return (first + links.lines.replace(b"\n", b"\n" + first))[: -len(first)]
+    lines = links.lines
+    if marked and 0 in links.follow:
+        rows = zip(lines.split(b"\n"), links.follow, strict=False)
+        lines = b"".join([line + (b"\n" if goes else UNFOLLOWED + b"\n") for line, goes in rows])
+    return (first + lines.replace(b"\n", b"\n" + first))[: -len(first)]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,6 +45,14 @@ def test_sample_line_of_links_log() -> None:
     home = link("http://WWW.Example.com/Dir/Index.html", "Home page", normalised="http://example.com/dir/")
     assert format_links("http://www.example.com/", Links.of([home])) == (
         b"http://www.example.com/\thttp://WWW.Example.com/Dir/Index.html\thttp://example.com/dir/\t0\tHome page\n"
+    )
+
+
+def test_links_that_are_not_followed_are_marked_in_crawls_by_several_agents() -> None:
+    made = [link("http://a.example/", "A"), msgspec.structs.replace(link("http://a.example/i.png", "-"), follow=False)]
+    assert format_links("http://b.example/", Links.of(made), marked=True) == (
+        b"http://b.example/\thttp://a.example/\thttp://a.example/\t0\tA\n"
+        b"http://b.example/\thttp://a.example/i.png\thttp://a.example/i.png\t0\t-\t-\n"
     )
 
 
