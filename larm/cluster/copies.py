@@ -44,6 +44,7 @@ class Copies:
         self._doors = doors
         self._line = line
         # replaced before any other thread runs
+        self._revisits = False
         self._frontier: Frontier | None = None
         self._moves: Moves | None = None
         # guarded by agent.lock
@@ -56,8 +57,9 @@ class Copies:
         self._questions = 0
         """That are not answered yet."""
 
-    def take(self, frontier: Frontier, moves: Moves) -> None:
-        """Before any other thread runs."""
+    def take(self, frontier: Frontier, moves: Moves, *, revisits: bool = False) -> None:
+        """Before any other thread runs. ``revisits``: pages that are here may be of an earlier cycle, so none is looked for."""
+        self._revisits = revisits
         self._frontier, self._moves = frontier, moves
         if self._rule.own.recover:
             moves.on_waiting = self.hold_back
@@ -73,7 +75,7 @@ class Copies:
     def hold_back(self, batch: Sequence[URLMessage]) -> list[URLMessage]:
         """What need not be looked for; all else waits here. It was seen already."""
         session = self._agent.session
-        if session.run.first == session.state.view.epoch:  # no host has moved since the first page
+        if self._revisits or session.run.first == session.state.view.epoch:  # no host has moved since the first page
             return list(batch)
         passes: list[URLMessage] = []
         rows: list[Row] = []

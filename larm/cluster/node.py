@@ -168,7 +168,7 @@ class Node:
         self._wake = wake
         self._doors.steering.policy = self
         self._post.take(frontier, moves)
-        self.copies.take(frontier, moves)
+        self.copies.take(frontier, moves, revisits=recrawl is not None)
         self.together.take(frontier)
         self._pages.take(budget)
 

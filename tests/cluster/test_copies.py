@@ -118,6 +118,13 @@ def test_start_urls_and_revisits_pass(tmp_path: Path) -> None:
     assert desk.look(known, message(2, depth=0)) == [known, message(2, depth=0)]
 
 
+def test_revisit_looks_for_no_page(tmp_path: Path) -> None:
+    """Those that others have may be of the cycle before."""
+    desk = Desk(tmp_path, {"b": [1, 2]})
+    desk.copies.take(desk.copies._frontier, desk.moves, revisits=True)
+    assert desk.look(message(1)) == [message(1)]
+
+
 def test_what_is_looked_for_is_in_the_cut(tmp_path: Path) -> None:
     """Before the question, and while it is asked."""
     desk = Desk(tmp_path, {"b": [], "c": []})
