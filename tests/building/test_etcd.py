@@ -14,7 +14,7 @@ from larm.errors import ConfigError
 
 
 def settings(*etcd: str) -> ClusterSettings:
-    return ClusterSettings(etcd=etcd)
+    return ClusterSettings(name="demo" if etcd else "", etcd=etcd)
 
 
 def test_login_is_taken_out_of_the_addresses(tmp_path: Path) -> None:

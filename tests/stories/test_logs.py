@@ -253,7 +253,7 @@ def test_logs_of_links_can_be_switched_off(tmp_path: Path, web: SyntheticWeb) ->
 
 
 def test_a_cluster_needs_the_log_of_links(tmp_path: Path) -> None:
-    settings = {"storage.log.links": False, "cluster.name": "us"}
+    settings = {"storage.log.links": False, "cluster.name": "us", "cluster.etcd": ["run"]}
     with pytest.raises(ConfigError, match=r"storage\.log\.links: a cluster needs links\.log"):
         check(config_of("http://a.localhost/", settings), tmp_path)
 
