@@ -142,7 +142,7 @@ def memory(pages: int, others: int) -> float:
         simulated, workers = Others(member.client, others), Workers(lambda _, error: print(error))
         if others:
             workers.start("others", simulated.run)
-        command = [*_command(web, Path(name), 0, 1, member.client, "--timeout", "20"), "-s", "crawl.on_idle=wait"]
+        command = [*_command(web, Path(name), 0, 1, member.client, "--max-time", "20"), "-s", "crawl.on_idle=wait"]
         process = subprocess.Popen(command)
         used = os.wait4(process.pid, 0)[2]
         simulated.end()
