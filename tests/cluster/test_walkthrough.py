@@ -307,7 +307,7 @@ def ended(running: list[subprocess.Popen[str]], pages: int, *, exactly: bool = T
         out, said = process.communicate(timeout=120)
         assert process.returncode == 0, out + said
         if exactly:
-            assert re.search(f"all agents: {len(running)} agents.*: {pages} pages", said), said
+            assert re.search(f"all agents: {len(running)} agents?.*: {pages} pages", said), said
 
 
 def log_says(folders: list[Path], text: str) -> None:
