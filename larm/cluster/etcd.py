@@ -30,7 +30,7 @@ _NO_USERS = "authentication is not enabled"
 _OLD_TOKEN = re.compile("revision in header is old|user name is empty")
 _SENTENCES = (
     ("ould not connect|refused", "nothing listens there; start etcd, or correct cluster.etcd"),
-    ("Empty reply", "it does not speak http; write https:// in cluster.etcd if it has a certificate"),
+    ("Empty reply|reset by peer", "it ended the connection; write https:// in cluster.etcd if it has a certificate"),
     ("TLS connect error", "it does not speak https; write http:// in cluster.etcd if it has no certificate"),
     ("its request is malformed", "it is the port of an agent; its etcd of --etcd run has the next one"),
     ("404 page not found", "it is not etcd's port for clients, which is 2379 by default; correct cluster.etcd"),
