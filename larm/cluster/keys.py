@@ -17,7 +17,7 @@ Count = Annotated[int, msgspec.Meta(ge=0, le=LAST)]
 Weight = Annotated[float, msgspec.Meta(gt=0, lt=1_000)]
 """A weight that a placement accepts (`larm.cluster.placement`)."""
 Text = Annotated[str, msgspec.Meta(max_length=1_000)]
-What = Literal["pause", "resume", "stop", "settings"]
+What = Literal["pause", "resume", "stop"]
 _Value = TypeVar("_Value", bound=msgspec.Struct)
 
 
@@ -96,8 +96,6 @@ class AgentState(msgspec.Struct, frozen=True, array_like=True):
     stopped: bool = False
     """It stopped in good order: no request of it is in flight."""
     leaving: bool = False
-    position: Count = 0
-    """Revision of the last command that it carried out."""
 
 
 class SeenAgent(NamedTuple):
@@ -141,7 +139,8 @@ class Command(msgspec.Struct, frozen=True, array_like=True):
     sender: Text
     what: What
     why: Text = ""
-    settings: dict[str, str] = {}
+    number: Count = 0
+    """Random: the same words given again are another command."""
 
 
 class Quota(msgspec.Struct, frozen=True, array_like=True):

@@ -439,7 +439,6 @@ class Node:
             released=released,
             leaving=self._leaving,
             address=str(self._server.address),
-            position=session.command.revision if session.command is not None else 0,
             figures=_encode(self.together.card),
             limit=self._doors.steering.limits.now.crawl.max_pages or 0,
             wants=wants,

@@ -92,10 +92,9 @@ class Mine(NamedTuple):
     spent: bool = False
     """It is the latter."""
     released: int = 0
-    """Epoch of the view for which no foreign host is left here. An agent without any host gives `LAST`."""
+    """Epoch of the view for which no foreign host is left here."""
     leaving: bool = False
     address: str = ""
-    position: int = 0
     figures: bytes = b""
     limit: int = 0
     """``--max-pages`` of all agents; 0: none."""
@@ -211,7 +210,7 @@ class Session:
         """Number of the run whose last figures were read: those that came with the claims."""
         self._busy = False
         """`busy` was called since the last round began."""
-        self._orders: list[tuple[What, str, dict[str, str]]] = []
+        self._orders: list[tuple[What, str, int]] = []
 
     # -- any thread
 
@@ -242,10 +241,10 @@ class Session:
             self._busy = True
             return not self.told_idle
 
-    def order(self, what: What, why: str = "", settings: Mapping[str, str] | None = None) -> None:
+    def order(self, what: What, why: str = "") -> None:
         """Give a command to all agents, with one of the next rounds."""
         with self._lock:
-            self._orders.append((what, why, dict(settings or {})))
+            self._orders.append((what, why, self._random()))
 
     # -- larm-etcd
 
@@ -474,7 +473,7 @@ class Session:
 
     def _state(self, mine: Mine, released: int) -> AgentState:
         own = self._own
-        return AgentState(self._saved.nonce, own.boot, mine.address, own.wire, released, False, mine.leaving, mine.position)
+        return AgentState(self._saved.nonce, own.boot, mine.address, own.wire, released, False, mine.leaving)
 
     def _put_state(self, state: AgentState) -> Put:
         return Put(self._mine["agents"], pack(state), self._lease)
@@ -733,8 +732,8 @@ class Session:
         with self._lock:
             if not self._orders:
                 return False
-            what, why, settings = self._orders[0]
-        command = Command(self.run.number, self._own.name, what, why, settings)
+            what, why, number = self._orders[0]
+        command = Command(self.run.number, self._own.name, what, why, number)
         compares = self._reading.same(self._mine["agents"], self._keys.command)
         there = self.command is not None and self.command.command == command
         if there or self._do(compares, (Put(self._keys.command, pack(command)),)):

@@ -522,8 +522,20 @@ def test_command_reaches_all_agents_of_the_run(cluster):
     a, b = cluster.start("a", "b")
     a.session.order("stop", "why")
     cluster.run(2)
-    assert b.session.command.command == Command(1, "a", "stop", "why")
+    command = b.session.command.command
+    assert command == Command(1, "a", "stop", "why", command.number)
     assert a.session.command == b.session.command
+
+
+def test_same_command_again_is_another_one(cluster):
+    """An agent may have gone on by itself in between."""
+    a, b = cluster.start("a", "b")
+    seen = []
+    for _ in range(2):
+        a.session.order("pause")
+        cluster.run(2)
+        seen.append(b.session.command.revision)
+    assert seen[0] < seen[1]
 
 
 def test_command_of_an_earlier_run_is_not_carried_out(cluster):
