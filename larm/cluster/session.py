@@ -116,8 +116,6 @@ class SavedSession(msgspec.Struct, frozen=True):
     nonce: int = 0
     revision: int = 0
     """The highest revision seen. It may be saved late."""
-    lost: dict[str, int] = {}
-    """See `ViewState.lost`."""
 
 
 class _Reading(NamedTuple):
@@ -159,7 +157,7 @@ class Session:
         self._mine: Final = {each: f"{top}{applicant.name}" for each, top in vars(keys).items() if top.endswith("/")}
         self._random = random
         self._now: Callable[[], float] = float  # replaced by each public method
-        self.state = ViewState(applicant.name, rules, placement, saved.lost)
+        self.state = ViewState(applicant.name, rules, placement)
         # replaced as a whole by larm-etcd
         self.run = Run()
         self.command: SeenCommand | None = None
@@ -374,7 +372,7 @@ class Session:
             return self._halt(_OTHER)
         if reading.id.generation > saved.generation or not saved.cluster:
             if saved.cluster:
-                saved = SavedSession(nonce=self._random(), lost=saved.lost)
+                saved = SavedSession(nonce=self._random())
                 self._released, self._written, self._went_back = 0, None, False
                 self.state.fence()
             saved = msgspec.structs.replace(saved, cluster=reading.id.cluster, generation=reading.id.generation)
@@ -386,8 +384,7 @@ class Session:
             return self._halt(_BACK)
         self.state.see(view, reading.modified.get(self._keys.view, 0), reading.agents, reading.revision, at)
         member = me is not None and me.nonce == saved.nonce
-        lost = dict(self.state.lost)
-        saved = msgspec.structs.replace(saved, epoch=view.epoch, member=member, revision=reading.revision, lost=lost)
+        saved = msgspec.structs.replace(saved, epoch=view.epoch, member=member, revision=reading.revision)
         self.unsaved |= msgspec.structs.replace(saved, revision=0) != msgspec.structs.replace(self._saved, revision=0)
         self._saved = saved
         self.run, self.trouble, self.halted = reading.run, "", False

@@ -11,7 +11,7 @@ of etcd's leases.
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from larm.cluster.keys import PastView, SeenAgent, View
 from larm.cluster.placement import HashRing, Placement
@@ -21,8 +21,6 @@ GUARD = 2.0
 NEVER = float("-inf")
 _REMEMBERED = 100_000
 """Hosts known to be open in an unsettled view: some 10 MB."""
-_MOST_LOST = 1_000
-"""Lost agents that are remembered."""
 
 
 class Rules(NamedTuple):
@@ -68,14 +66,13 @@ class _Known(NamedTuple):
 
 
 class ViewState:
-    """The membership as the agent ``me`` knows it. ``lost``: as `lost` was when its process ended."""
+    """The membership as the agent ``me`` knows it."""
 
     def __init__(
         self,
         me: str,
         rules: Rules,
         placement: Callable[[Mapping[str, float]], Placement] = HashRing,
-        lost: Mapping[str, int] | None = None,
     ) -> None:
         # constant after construction
         self.me = me
@@ -85,8 +82,6 @@ class ViewState:
         self._known = _Known(View(), 0, {}, {}, (), 0.0, {})
         self.fenced_at = NEVER
         """When this agent must stop if no more renewals are confirmed."""
-        self.lost: Mapping[str, int] = dict(lost or {})
-        """Lost agents, and the first epoch without each: what waited at their hosts must be found again."""
         self._steady = self._last = NEVER
 
     # -- larm-etcd
@@ -120,9 +115,6 @@ class ViewState:
         }
         closed_from = before.closed_from if before.view.closed else now
         views = before.views if same else tuple(self._placements((*view.past, *past)))
-        lost = {name: each.epoch for name, each in view.lost.items() if self.lost.get(name, 0) < each.epoch}
-        if lost:
-            self.lost = dict([*self.lost.items(), *lost.items()][-_MOST_LOST:])
         self._known = _Known(view, modified, agents, records, views, closed_from, before.open if same else {})
 
     def _placements(self, views: tuple[PastView, ...]) -> Iterator[tuple[int, Placement]]:
@@ -204,15 +196,6 @@ class ViewState:
         if name not in known.view.lost or name in known.view.members:
             return False
         return record.stopped or now >= record.first + self.rules.adoption
-
-    def fate(self, name: str, epoch: int) -> Literal["handed over", "dead", "not known"]:
-        """Return what became of the hosts of an agent that is not in the view of this epoch, but in the one before."""
-        known = self._known
-        if self.lost.get(name, 0) >= epoch:
-            return "dead"
-        record = known.records.get(name)
-        handed_over = record is not None and record.released >= epoch
-        return "handed over" if handed_over or (not known.view.past and known.view.epoch >= epoch) else "not known"
 
     def silent(self, name: str, now: float) -> float:
         """Return the seconds since this agent first saw the other's present renewal, while its own polls succeeded."""

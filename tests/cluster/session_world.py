@@ -140,7 +140,7 @@ class Agent:
             Wire(self), KEYS, applicant, disk.saved, rules=RULES, placement=ring, random=lambda: next(number)
         )
         if world.faulty.state is not ViewState:
-            self.session.state = world.faulty.state(name, RULES, ring, disk.saved.lost)
+            self.session.state = world.faulty.state(name, RULES, ring)
         self.save()
         self.round = greenlet.greenlet(self.rounds)
         self.main = world.main

@@ -132,7 +132,7 @@ class Process:
             random=lambda: next(number),
         )
         if faulty.state is not ViewState:
-            self.session.state = faulty.state(self.name, RULES, ring, disk.identity.session.lost)
+            self.session.state = faulty.state(self.name, RULES, ring)
         net = Net(self.now, self.ask, self.fail, lambda: str(next(world.moves)), ring, world.seeds)
         fresh = not disk.crawl.started
         self.node = faulty.node(disk, self.session, net, boot, faulty.switch)

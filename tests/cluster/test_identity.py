@@ -38,7 +38,7 @@ def test_directory_of_another_cluster_is_refused(tmp_path: Path) -> None:
 
 def test_identity_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "agent.json"
-    saved = SavedSession("c", 1, 5, member=True, nonce=7, revision=9, lost={"x": 4})
+    saved = SavedSession("c", 1, 5, member=True, nonce=7, revision=9)
     gone = (Gone("x", {"a": 1.0, "x": 0.5}, 4), Gone("", {}, 5))
     written = Identity("demo", "a", 3, "boot 5", "here:1", ("http://there:2379",), saved, 5, gone, inside=True)
     write_identity(path, written)

@@ -163,7 +163,6 @@ def test_dead_agent_is_removed_after_a_lease_and_adopted_after_the_longest_reque
     assert cluster.view.members.keys() == {"a", "b"}
     cluster.run(6)
     assert cluster.view.members.keys() == {"a"}
-    assert a.state.fate("b", cluster.view.epoch) == "dead"
     assert a.state.owner(host) == "a"
     assert not a.may_ask(host)
     cluster.run(ADOPTION - RULES.lease - 6)
@@ -265,18 +264,15 @@ def test_agent_that_leaves_keeps_its_key_until_its_hosts_are_handed_over(cluster
     assert a.may_ask(host)
     assert b.session.left
     assert a.state.agents.keys() == {"a"}
-    assert a.state.fate("b", cluster.view.epoch) == "handed over"
 
 
 def test_agent_that_dies_while_it_leaves_is_lost(cluster):
-    a, b = cluster.start("a", "b")
+    _, b = cluster.start("a", "b")
     b.holds, b.mine = True, Mine(leaving=True)
     cluster.run(4)
-    left = cluster.view.epoch
     del cluster.agents["b"]
     cluster.run(RULES.lease + 2)
     assert cluster.view.lost.keys() == {"b"}
-    assert a.state.fate("b", left) == "dead"
 
 
 def test_agent_that_should_not_leave_any_more_comes_back_though_no_other_is_there(cluster):

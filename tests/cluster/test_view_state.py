@@ -150,7 +150,7 @@ def test_release_is_remembered_after_the_key_is_gone(state):
     state.see(view, view.epoch + 5, agents_of(a=(20, 2), b=11, c=12), 20, 101.0)
     state.see(view, view.epoch + 5, agents_of(b=11, c=12), 22, 102.0)
     assert state.opened(host_of("a", "abc", then="b"), 102.0)
-    assert state.fate("a", 2) == "handed over"
+    assert state.released("a") == 2
 
 
 def test_agent_that_stopped_in_good_order_is_not_waited_for(state):
@@ -158,7 +158,7 @@ def test_agent_that_stopped_in_good_order_is_not_waited_for(state):
     state.see(state.view, 5, agents_of(b=11, c=12) | {"a": stopped}, 15, 101.0)
     lose_a(state, 15, 122.0)
     assert state.opened(host_of("a", "abc", then="b"), 122.0)
-    assert state.fate("a", 2) == "dead"
+    assert "a" in state.view.lost
 
 
 def test_return_of_lost_agent_releases_what_it_had(state):
@@ -166,22 +166,8 @@ def test_return_of_lost_agent_releases_what_it_had(state):
     view = state.view.then(view_of("abc").members)
     state.see(view, view.epoch + 5, agents_of(a=(40, 3), b=(41, 3), c=(42, 3)), 42, 130.0)
     assert state.opened(host_of("b", "abc"), 130.0)
-    assert state.fate("a", 2) == "dead"
+    assert "a" in state.view.lost
     assert state.may_settle(130.0)
-
-
-def test_loss_is_remembered_after_the_views_are_settled(state):
-    lose_a(state, 10, 121.0)
-    state.see(View(2, state.view.members), 9, agents_of(b=(50, 2), c=(51, 2)), 52, 160.0)
-    assert state.settled
-    assert state.fate("a", 2) == "dead"
-    assert ViewState("b", RULES, lost=state.lost).fate("a", 2) == "dead"
-
-
-def test_settled_view_says_that_the_departed_handed_over(state):
-    assert state.fate("x", 2) == "not known"
-    state.see(View(2, state.view.members), 9, agents_of(a=(50, 2), b=(50, 2), c=(51, 2)), 52, 101.0)
-    assert state.fate("x", 2) == "handed over"
 
 
 def test_silence_counts_from_first_sight_and_ends_with_a_renewal(state):
