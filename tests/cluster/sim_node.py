@@ -23,7 +23,6 @@ from larm.cluster.rows import Wire
 from larm.cluster.session import Session
 from larm.cluster.terms import Doors, Rule
 from larm.cluster.transport import Asked, Refusal
-from larm.cluster.view_state import Rules
 from larm.config import ClusterSettings, Config
 from larm.engine.allowance import PageBudget
 from larm.engine.limits import Limits
@@ -32,8 +31,8 @@ from larm.kit.counters import Counters
 from larm.kit.squash import unsquash
 from larm.model.message import LOST, URLMessage
 from larm.model.url import URLNormalizer
+from tests.cluster.session_world import RULES
 
-RULES = Rules(lease=20.0, request=30.0)
 Page = tuple[str, int]
 _wire = msgspec.msgpack.Decoder(Wire)
 _parse = URLNormalizer().parse

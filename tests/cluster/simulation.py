@@ -25,7 +25,8 @@ from larm.cluster.placement import HashRing
 from larm.cluster.session import Applicant, Session
 from larm.cluster.transport import Asked
 from larm.cluster.view_state import ViewState
-from tests.cluster.sim_node import RULES, Disk, Net, Page, SimNode
+from tests.cluster.session_world import RULES
+from tests.cluster.sim_node import Disk, Net, Page, SimNode
 from tests.support.fake_etcd import FakeEtcd
 
 TICK = 0.5

@@ -1,75 +1,17 @@
 """Faults to be planted into agents. The simulation must find each."""
 
-from larm.cluster.session import Session
-from larm.cluster.view_state import GUARD, ViewState
-from tests.cluster.sim_node import RULES, SimNode
+from tests.cluster.session_faults import (
+    AlwaysCalm,
+    CertainOutcome,
+    ConfirmedByKeepalive,
+    FenceFromAnswer,
+    NoRelease,
+    SettledEarly,
+    ShortAdoption,
+    WaitFromLastSight,
+)
+from tests.cluster.sim_node import SimNode
 from tests.cluster.simulation import Faulty
-
-
-class FenceFromAnswer(ViewState):
-    """The lease counts from the answer to a renewal."""
-
-    def confirm(self, t0):
-        super().confirm(max(t0, self._last))
-
-
-class ConfirmedByKeepalive(Session):
-    """A keepalive of the lease confirms that this agent is a member."""
-
-    def _poll(self, mine):
-        if self._lease and self._etcd.keep(self._lease) is True:
-            self.state.confirm(self._now())
-        return super()._poll(mine)
-
-
-class ShortAdoption(ViewState):
-    """Adoption waits for the fence, and not for the longest request."""
-
-    def _let_go(self, known, name, epoch, now):
-        return super()._let_go(known, name, epoch, now + RULES.request - GUARD)
-
-
-class NoRelease(ViewState):
-    """A new owner does not wait for the release of an owner that is alive."""
-
-    def _let_go(self, known, name, epoch, now):
-        return name in known.agents or super()._let_go(known, name, epoch, now)
-
-
-class WaitFromLastSight(ViewState):
-    """A new owner waits from the last renewal that it saw, though the lost agent may have renewed later."""
-
-    def see(self, view, modified, agents, revision, now):
-        old = self._known.records
-        super().see(view, modified, agents, revision, now)
-        records = {
-            name: record._replace(first=old[name].first) if name in view.lost and name in old else record
-            for name, record in self._known.records.items()
-        }
-        self._known = self._known._replace(records=records)
-
-
-class SettledEarly(ViewState):
-    """Past views are forgotten before each host is released or waited for."""
-
-    def may_settle(self, now):
-        return True
-
-
-class AlwaysCalm(Session):
-    """An idle agent takes a batch before it has withdrawn its claim."""
-
-    def busy(self):
-        super().busy()
-        return True
-
-
-class CertainOutcome(Session):
-    """A transaction without an answer is taken as one that did not happen."""
-
-    def _fail(self, answer, at):
-        super()._fail(answer, at)
-        self._doubt = False
 
 
 class ClaimKept(SimNode):
