@@ -352,6 +352,9 @@ RIGHT = Faulty()
 class World:
     """Of one seed."""
 
+    KINDS = "pause pause pause crash gone cut cut slow slow down expire late leave join restart pause-all"
+    """Faults, the frequent ones more than once."""
+
     def __init__(self, seed: int, faulty: Faulty = RIGHT) -> None:
         self.random = random.Random(seed)
         self.faulty = faulty
@@ -411,8 +414,11 @@ class World:
         name = name or f"a{next(self.names)}"
         self.boots += 1
         self.say(f"start {name}")
+        self.agents[name] = self.made(name, continues=continues)
+
+    def made(self, name: str, *, continues: bool) -> Agent:
         disk = self.disks.setdefault(name, Disk())
-        self.agents[name] = Agent(self, name, disk, self.boots, continues=continues)
+        return Agent(self, name, disk, self.boots, continues=continues)
 
     def kill(self, agent: Agent) -> None:
         agent.ended = True
@@ -433,9 +439,11 @@ class World:
             return
         agent = self.agents[self.random.choice(sorted(self.agents))]
         seconds = self.random.choice([self.random.uniform(1, 15), self.random.uniform(15, 90), self.random.uniform(45, 60)])
-        kinds = "pause pause pause crash gone cut cut slow slow down expire late leave join restart pause-all"
-        kind = self.random.choice(kinds.split())
+        kind = self.random.choice(self.KINDS.split())
         self.say(f"{kind} {agent.name} {seconds:.1f}")
+        self.befall(agent, kind, seconds)
+
+    def befall(self, agent: Agent, kind: str, seconds: float) -> None:
         match kind:
             case "pause":
                 agent.paused = self.now + seconds
@@ -524,13 +532,14 @@ class World:
         """Raise Violation if a page is missing that a survivor could have found."""
         view = unpack(self.etcd._entries[KEYS.view].pair.value, View)
         dying = [disk for name, disk in self.gone.items() if name in view.members]  # not removed before the end
-        here = {page for disk in [*self.disks.values(), *dying] for page in disk.done}
-        away = {page for disk in self.left for page in disk.done} - here
-        linked = {*self.seeds, *(page for disk in self.disks.values() for page in disk.links)}
+        here = {page for disk in [*self.disks.values(), *dying] for page in self.crawl_of(disk).done}
+        away = {page for disk in self.left for page in self.crawl_of(disk).done} - here
+        linked = {*self.seeds, *(page for disk in self.disks.values() for page in self.crawl_of(disk).links)}
         excused = set()
         for name, disk in self.gone.items():
-            excused |= {page for page in disk.done if page not in linked}  # its links left with an agent
-            excused |= {page for page in disk.done if ring(self.last_with[name]).owner(page[0]) != name}  # found by other marks
+            owner, done = ring(self.last_with[name]).owner, self.crawl_of(disk).done
+            excused |= {page for page in done if page not in linked}  # its links left with an agent
+            excused |= {page for page in done if owner(page[0]) != name}  # found by other marks
         wanted, todo = set(self.seeds), list(self.seeds)
         while todo:
             page = todo.pop()
@@ -542,14 +551,23 @@ class World:
         if missing:
             raise Violation(f"{len(missing)} pages are missing at {self.now:.1f}: {sorted(missing)[:4]}: {self.describe()}")
 
+    def crawl_of(self, disk: Disk):
+        """Return what has its ``done`` pages and ``links``."""
+        return disk
+
     def describe(self) -> str:
         view = unpack(self.etcd._entries[KEYS.view].pair.value, View) if KEYS.view in self.etcd._entries else None
         idles = {key: unpack(e.pair.value, Idle) for key, e in self.etcd._entries.items() if key.startswith(KEYS.idles)}
         agents = [
-            f"{name}: trouble={agent.session.trouble!r} run={agent.session.run} queue={len(agent.disk.queue)} "
-            f"requests={len(agent.requests)} outbox={len(agent.disk.outbox)} search={agent.disk.to_search} "
-            f"inside={agent.session.state.inside} fenced={agent.session.state.fenced(agent.now())} mine={agent.mine()} "
-            f"told={agent.session.told_idle} state={agent.session.state.agents.get(name)}"
+            f"{name}: trouble={agent.session.trouble!r} run={agent.session.run} inside={agent.session.state.inside} "
+            f"fenced={agent.session.state.fenced(agent.now())} told={agent.session.told_idle} "
+            f"state={agent.session.state.agents.get(name)} {self.work_of(agent)}"
             for name, agent in self.agents.items()
         ]
         return "\n".join([*self.log, f"{view}", f"{idles}", *agents])
+
+    def work_of(self, agent: Agent) -> str:
+        queued, outbox = len(agent.disk.queue), len(agent.disk.outbox)
+        return (
+            f"queue={queued} requests={len(agent.requests)} outbox={outbox} search={agent.disk.to_search} mine={agent.mine()}"
+        )
