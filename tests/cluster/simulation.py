@@ -221,7 +221,8 @@ class World(session_world.World):
     def befall(self, agent: Process, kind: str, seconds: float) -> None:
         match kind:
             case "leave":
-                if agent.session.state.others() and not any(each.leaving for each in self.agents.values()):
+                may = agent.node.agent.begun and agent.session.state.others()
+                if may and not any(each.leaving for each in self.agents.values()):
                     agent.node.leave()
             case "apart":
                 if len(self.agents) > 1:
