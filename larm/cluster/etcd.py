@@ -90,15 +90,7 @@ class Same(NamedTuple):
     modified: int
 
 
-class SameSession(NamedTuple):
-    """Compare: the key exists since this revision without a gap."""
-
-    key: str
-    created: int
-
-
 Operation = Get | Put | Delete
-Compare = Same | SameSession
 
 
 class Found(NamedTuple):
@@ -204,9 +196,7 @@ class Etcd:
         """Close the connections."""
         self._http.close()
 
-    def txn(
-        self, compares: Sequence[Compare], then: Sequence[Operation], otherwise: Sequence[Operation] = ()
-    ) -> Found | NoEtcd:
+    def txn(self, compares: Sequence[Same], then: Sequence[Operation], otherwise: Sequence[Operation] = ()) -> Found | NoEtcd:
         """Carry out ``then`` if all compares hold, else ``otherwise``, at one revision."""
         body = {
             "compare": [_compare(each) for each in compares],
@@ -300,11 +290,8 @@ class Etcd:
         return answer.body if answer.status == 200 else _Refused(answer.status, _text(answer))
 
 
-def _compare(compare: Compare) -> dict[str, object]:
-    key = compare.key.encode()
-    if isinstance(compare, Same):
-        return {"key": key, "target": "MOD", "result": "EQUAL", "mod_revision": str(compare.modified)}
-    return {"key": key, "target": "CREATE", "result": "EQUAL", "create_revision": str(compare.created)}
+def _compare(compare: Same) -> dict[str, object]:
+    return {"key": compare.key.encode(), "target": "MOD", "result": "EQUAL", "mod_revision": str(compare.modified)}
 
 
 def _operation(operation: Operation) -> dict[str, object]:

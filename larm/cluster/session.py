@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
-from larm.cluster.etcd import Compare, Delete, Etcd, Found, Get, NoEtcd, Operation, Pair, Put, Same
+from larm.cluster.etcd import Delete, Etcd, Found, Get, NoEtcd, Operation, Pair, Put, Same
 from larm.cluster.keys import (
     MOST,
     MOST_PAST,
@@ -131,7 +131,7 @@ class _Reading(NamedTuple):
     idles: Mapping[str, Idle] = MappingProxyType({})
     modified: Mapping[str, int] = MappingProxyType({})
 
-    def same(self, *keys: str) -> list[Compare]:
+    def same(self, *keys: str) -> list[Same]:
         """Return compares that hold if these keys are unchanged since."""
         return [Same(key, self.modified.get(key, 0)) for key in keys]
 
@@ -325,7 +325,7 @@ class Session:
 
     # -- transactions
 
-    def _do(self, compares: Sequence[Compare], puts: Sequence[Operation], *more: Get) -> bool:
+    def _do(self, compares: Sequence[Same], puts: Sequence[Operation], *more: Get) -> bool:
         """Carry out ``puts`` if the compares hold; read all keys in any case. Return True if they were carried out."""
         keys = self._keys
         single = (keys.id, keys.view, keys.run, keys.command, keys.quota, self._mine["grants"])
@@ -672,7 +672,7 @@ class Session:
         seen = self._reading.agents.get(name)
         return seen is not None and not seen.state.stopped and self.state.silent(name, at) < self.state.rules.lease / 2
 
-    def _lose(self, names: Sequence[str], compares: Sequence[Compare]) -> bool:
+    def _lose(self, names: Sequence[str], compares: Sequence[Same]) -> bool:
         """Remove these agents, if none has renewed since. Return True if that was done."""
         view, keys = self._reading.view, self._keys
         gone = {name: Lost(view.epoch + 1, self.state.no_renewal_after(name)) for name in names}

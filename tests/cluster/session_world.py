@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import greenlet
 
-from larm.cluster.etcd import Compare, Found, NoEtcd, Operation, Put
+from larm.cluster.etcd import Found, NoEtcd, Operation, Put, Same
 from larm.cluster.keys import LAST, Idle, Keys, PastView, Run, View, unpack
 from larm.cluster.placement import HashRing
 from larm.cluster.session import Applicant, Mine, SavedSession, Session
@@ -74,9 +74,7 @@ class Wire:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
 
-    def txn(
-        self, compares: Sequence[Compare], then: Sequence[Operation], otherwise: Sequence[Operation] = ()
-    ) -> Found | NoEtcd:
+    def txn(self, compares: Sequence[Same], then: Sequence[Operation], otherwise: Sequence[Operation] = ()) -> Found | NoEtcd:
         puts = [each.key for each in then if isinstance(each, Put)]
         late = 0.2 if any(key.startswith(KEYS.idles) for key in puts) else 0.02 if puts else 0.0
         renews = any(key.startswith(KEYS.agents) for key in puts)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from larm.cluster.certificates import issue, make_authority
-from larm.cluster.etcd import Compare, Delete, Etcd, Found, Get, Login, NoEtcd, Operation, Put, Same, SameSession, Tls
+from larm.cluster.etcd import Delete, Etcd, Found, Get, Login, NoEtcd, Operation, Put, Same, Tls
 from tests.cluster.web_of_hosts import free_ports
 from tests.fetch import raw_server
 from tests.fetch.raw_server import CERTIFICATE, RawServer, page
@@ -44,7 +44,7 @@ class Random:
         self._leases = leases
         self._seen = [0]
 
-    def next(self) -> tuple[list[Compare], list[Operation], list[Operation]]:
+    def next(self) -> tuple[list[Same], list[Operation], list[Operation]]:
         count = self._random.randrange
         compares = [self._compare() for _ in range(count(3))]
         return compares, [self._operation() for _ in range(count(5))], [self._operation() for _ in range(count(3))]
@@ -56,9 +56,8 @@ class Random:
     def _key(self) -> str:
         return self._random.choice(("a", "a/b", "a/c", "b", "é"))
 
-    def _compare(self) -> Compare:
-        kind = self._random.choice((Same, SameSession))
-        return kind(self._key(), self._random.choice(self._seen))
+    def _compare(self) -> Same:
+        return Same(self._key(), self._random.choice(self._seen))
 
     def _operation(self) -> Operation:
         key, prefix = self._key(), self._random.random() < 0.4

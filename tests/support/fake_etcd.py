@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from larm.cluster.etcd import Compare, Delete, Found, Get, NoEtcd, Operation, Pair, Put, Same
+from larm.cluster.etcd import Delete, Found, Get, NoEtcd, Operation, Pair, Put, Same
 
 
 class _Entry(NamedTuple):
@@ -35,9 +35,7 @@ class FakeEtcd:
         self.down = False
         self.transactions = 0
 
-    def txn(
-        self, compares: Sequence[Compare], then: Sequence[Operation], otherwise: Sequence[Operation] = ()
-    ) -> Found | NoEtcd:
+    def txn(self, compares: Sequence[Same], then: Sequence[Operation], otherwise: Sequence[Operation] = ()) -> Found | NoEtcd:
         """One revision for all its writes; reads see the writes before them."""
         if self._silent():
             return NoEtcd("it is down", known=True)
@@ -111,11 +109,9 @@ class FakeEtcd:
             self.expire(lease)
         return self.down
 
-    def _holds(self, compare: Compare) -> bool:
+    def _holds(self, compare: Same) -> bool:
         entry = self._entries.get(compare.key)
-        if isinstance(compare, Same):
-            return (entry.pair.modified if entry else 0) == compare.modified
-        return (entry.pair.created if entry else 0) == compare.created
+        return (entry.pair.modified if entry else 0) == compare.modified
 
     def _keys(self, operation: Get | Delete) -> list[str]:
         if not operation.prefix:
