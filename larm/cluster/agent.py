@@ -2,7 +2,7 @@
 
 It puts together the views (`Session`), what is for others (`Courier`), what was taken (`Inbox`), and agents that were lost. It
 has no thread, no clock and no wire: `larm.cluster.node` drives it in a crawl, and simulations drive many of them. Every method
-is called under the agent's lock, by whoever drives it.
+is called by its driver, under the agent's lock.
 """
 
 import threading
@@ -83,7 +83,7 @@ class Agent:
     # -- rows
 
     def put(self, rows: Iterable[Row], now: float) -> list[Row]:
-        """Rows for whoever has their hosts; what is ours comes back, once the run has begun.
+        """Queue rows for the owners of their hosts; return our own, once the run has begun.
 
         Before that only pages that are to be asked again come back: they go with their hosts, which are here.
         """
@@ -170,7 +170,7 @@ class Agent:
         self.let_go = epoch
 
     def _look(self) -> None:
-        """Note agents that were lost since the last look. Who has missed views can't tell, so it could be any."""
+        """Note agents that were lost since the last look. After missed views it could be any agent."""
         view, last = self.state.view, self.epoch
         if view.epoch == last:
             return

@@ -40,7 +40,7 @@ class Card(msgspec.Struct, frozen=True, array_like=True):
     address: Text = ""
     """At which it listens to other agents."""
     serve: Text = ""
-    """Of its ``larm serve``; empty: nobody has said."""
+    """Of its ``larm serve``; empty: not known."""
     directory: Text = ""
     """On its machine."""
     figures: Figures = Figures()

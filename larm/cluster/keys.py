@@ -12,7 +12,7 @@ LAST = (1 << 62) - 1
 MOST = 120
 """Members of a view at most: the end of a run compares one key of each, and etcd allows 128 compares."""
 MOST_PAST = 8
-"""Unsettled views at which nobody joins. Losses go on, as the members bound them."""
+"""Unsettled views at which no agent joins. Losses go on, as the members bound them."""
 Count = Annotated[int, msgspec.Meta(ge=0, le=LAST)]
 Weight = Annotated[float, msgspec.Meta(gt=0, lt=1_000)]
 """A weight that a placement accepts (`larm.cluster.placement`)."""

@@ -65,7 +65,7 @@ class Line:
         found: Future[bytes | Refusal] = Future()
 
         def answer() -> None:
-            if found.set_running_or_notify_cancel():  # else nobody waits any more
+            if found.set_running_or_notify_cancel():  # else the server waits no more
                 try:
                     found.set_result(self._on_question(question))
                 except BaseException as error:

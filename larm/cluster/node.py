@@ -4,7 +4,7 @@ Implements `larm.seams.Stateful` (what is for others is in the cut, with what wa
 over when etcd has it), and is asked before each lease. The thread ``larm-etcd`` speaks with etcd and moves the fence, whatever
 the crawl does; ``larm-agents`` does all else: what others ask, and their answers, wait for it (`larm.cluster.line`).
 
-Locks: the gate, then the agent's. Nothing is written to a disk and nobody is asked under the agent's lock.
+Locks: the gate, then the agent's. Under the agent's lock nothing is written to a disk, and no request is sent.
 """
 
 import threading
@@ -193,7 +193,7 @@ class Node:
         return self.over or (self._wires.session.left and not self.agent.courier.waiting)
 
     def leave(self) -> None:
-        """Hand everything over, then end. Raises UsageError where nobody could take it."""
+        """Hand everything over, then end. Raises UsageError if no agent can take it."""
         if not self.agent.state.others():
             raise UsageError("there is no other agent that could take over")
         if not self.agent.begun:
@@ -201,7 +201,7 @@ class Node:
         self._leaving = True
 
     def gives_up(self) -> bool:
-        """It hangs. Renewals would keep hosts here that nobody asks: without them, others adopt these.
+        """Return True if this process hangs. It renews no more then, so that other agents adopt its hosts.
 
         Looked at by ``larm-agents``, and by the main thread: a step of the gate that hangs holds up the one, and what holds up
         the other is seen by the first.

@@ -63,7 +63,7 @@ def _state(*, inside: bool, seen: SeenAgent | None, quiet: bool, card: Card) -> 
 
 
 def totals(lines: list[AgentLine], cards: Mapping[str, Card], holds: str = "") -> ClusterFigures:
-    """Return the figures of the agents in these rows together. ``holds``: why the agent that says this asks nobody."""
+    """Return the figures of the agents in these rows together. ``holds``: why this agent sends no requests."""
     figures = [cards[line.name].figures for line in lines if line.name in cards]
     known = sum(cards[line.name].figures.known for line in lines if line.name in cards and line.state != "gone")
     pages, waiting = sum(line.pages for line in lines), sum(line.queued for line in lines)

@@ -633,7 +633,7 @@ class Session:
         return True
 
     def _revive(self, mine: Mine) -> bool:
-        """Write our key again, which vanished though nobody removed this agent."""
+        """Write our key again, which vanished though this agent was not removed."""
         return self._put_view(self._reading.view, self._state(mine, self._released), ())
 
     def _claim_idle(self, mine: Mine) -> bool:

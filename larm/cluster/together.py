@@ -62,7 +62,7 @@ class Together:
         self._saved: object = None
         # written by larm-agents
         self._held = ""
-        """Why this agent asks nobody for anything."""
+        """Why this agent sends no requests."""
 
     def take(self, frontier: Frontier) -> None:
         """Before any other thread runs."""
