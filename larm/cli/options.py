@@ -100,7 +100,6 @@ GROUPS = {
     },
     "With others": {
         "cluster": "One crawl by several agents: status, commands, certificates.",
-        "tune": "Change what all peers of the REGISTRARs do.",
     },
     "About larm": {"help": "Show the manual about TOPIC.", "version": "The version of larm."},
 }  # fmt: skip

@@ -45,7 +45,6 @@ class PeersSettings(Section, frozen=True):
     secret: OwnFileName = ""  # a file with words that all of a private group have, 16 characters or more; empty: it is open
     allow: tuple[str, ...] = ()  # keys of the only ones that are answered; empty: all
     deny: tuple[str, ...] = ()  # keys of those that are not
-    administrator: str = ""  # key of who may tune all peers (larm tune); empty: nobody
     period: Seconds = Seconds(120)  # between two looks at what is shared (YOUS-1)
     timeout: Seconds = Seconds(3)  # for an answer of all peers: a median took 8 s when they were asked in turn (YOUS-4)
     cache: Seconds = Seconds(300)  # for which an answer of all peers is kept here; 0: none is

@@ -122,7 +122,6 @@ PRINTS_NOTHING_OF_PAGES = {
     "reindex",
     "repair",
     "serve",
-    "tune",
     "version",
     "warc",
 }

@@ -70,7 +70,6 @@ WRITING = {
     "reindex": "makes a new index",
     "repair": "mends what is damaged",
     "serve": "serves until it is stopped; its requests are those of Control",
-    "tune": "talks to peers",
     "warc index": "writes beside WARC files",
     "warc verify": "has no directory",
 }

@@ -23,7 +23,6 @@ from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.recommendations import Recommendation, Shelf
 from larm.peers.yousearch.registrars import Registrars
 from larm.peers.yousearch.summary import Summary, name_of, summary_of, to_wire
-from larm.peers.yousearch.tuning import Tuner
 
 SECONDS = 10.0
 """For a registrar, which asks us back before it answers."""
@@ -52,7 +51,7 @@ class Announcing:
         registrars: Registrars,
         told: Callable[[], tuple[Mapping[Path, OpenTo], bool]],
         *,
-        tuner: Tuner,
+        period: float,
         shelf: Shelf,
         is_closed: Callable[[str], bool],
         news: News,
@@ -66,13 +65,13 @@ class Announcing:
         self._registrars = registrars
         self._url = urlsplit(own.url)
         self._what = told
-        self._tuner = tuner
+        self._period = period
         self._shelf = shelf
         self._is_closed = is_closed
         self._once = news.tell
         # only the peer's thread
         self._indexed: dict[Path, Indexed] = {}
-        self._summary = summary_of((), (), tuner.now.parameters)
+        self._summary = summary_of((), ())
         self._more = False
         self._told: dict[str, Summary] = {}
 
@@ -96,11 +95,8 @@ class Announcing:
             self._channel.ask(registrar, say.LEAVE, say.Hello(), say.Done, seconds=0.5)
 
     def _tell_one(self, registrar: Contact) -> bool:
-        for _ in range(3):  # as changes; as a whole; with the registrar's parameters
+        for _ in range(2):  # the changes, then the whole
             answer = self._announce(registrar)
-            if isinstance(answer, say.Announced) and self._tuner.take(answer.tuning):
-                self._summary = self._summarised()
-                continue
             if isinstance(answer, NoAnswer):
                 self._told.pop(registrar.url, None)
                 self._once(registrar.url, f"registrar {registrar.url}: {answer.reason}")
@@ -112,9 +108,6 @@ class Announcing:
                 self._once(registrar.url, f"registrar {registrar.url} knows this peer")
                 return True
             self._told.pop(registrar.url, None)
-            if answer.parameters != self._tuner.now.parameters:  # and nobody whom we believe has said so
-                self._once(registrar.url, f"registrar {registrar.url} wants other summaries; is peers.administrator the same?")
-                return False
         return False
 
     def pass_on(self, order: msgspec.Struct) -> None:
@@ -145,8 +138,7 @@ class Announcing:
             before=known,
             summary=wire,
             more=self._more,
-            period=self._tuner.now.period,
-            tuning=self._tuner.message,
+            period=self._period,
         )
         seconds = SECONDS + (len(wire.data) / _SLOWEST if wire is not None else 0.0)
         # a registrar that comes back is told within a period
@@ -170,7 +162,7 @@ class Announcing:
             words |= known.words
             languages |= set(known.languages)
             moments.append(moment)
-        return summary_of(words, sorted(languages), self._tuner.now.parameters, str(moments))
+        return summary_of(words, sorted(languages), str(moments))
 
 
 def _is_ip(host: str) -> bool:

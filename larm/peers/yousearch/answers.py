@@ -7,7 +7,6 @@ from collections import OrderedDict
 import msgspec
 
 from larm.model.findings import Findings
-from larm.peers.yousearch.tuning import Tuner
 from larm.seams import Clock
 
 _MOST = 500
@@ -19,23 +18,19 @@ _LARGEST = 200_000
 class Answers:
     """Recent answers of all peers, by canonical query. No peer asks for them."""
 
-    def __init__(self, clock: Clock, tuner: Tuner) -> None:
+    def __init__(self, clock: Clock, seconds: float) -> None:
+        """``seconds``: time for which an answer is kept; 0: none is."""
         # constant after construction
-        self._tuner = tuner
+        self._seconds = seconds
         self._clock = clock
         self._lock = threading.Lock()
         # guarded by self._lock
         self._kept: OrderedDict[str, tuple[float, bytes]] = OrderedDict()
 
-    @property
-    def seconds(self) -> float:
-        """For which one is kept; 0: none is."""
-        return self._tuner.now.cache
-
     def put(self, query: str, found: Findings, moment: float) -> None:
         """Keep the answer to a question that was asked at this ``moment`` of the clock."""
         data = msgspec.json.encode(found)
-        if self.seconds and len(data) <= _LARGEST:
+        if self._seconds and len(data) <= _LARGEST:
             with self._lock:
                 self._kept[query] = moment, data
                 self._kept.move_to_end(query)
@@ -47,4 +42,4 @@ class Answers:
         with self._lock:
             moment, data = self._kept.get(query, (-math.inf, b""))
         age = self._clock.monotonic() - moment
-        return msgspec.json.decode(data, type=Findings) if age < min(self.seconds, unchanged) else None
+        return msgspec.json.decode(data, type=Findings) if age < min(self._seconds, unchanged) else None

@@ -28,10 +28,10 @@ from larm.peers.yousearch.answers import Answers
 from larm.peers.yousearch.canonical import Canonical, canonical
 from larm.peers.yousearch.groups import Groups
 from larm.peers.yousearch.needs import Needs, needs_of
+from larm.peers.yousearch.recommended import seconds_for
 from larm.peers.yousearch.registrars import Registrars
 from larm.peers.yousearch.shares import FILES_ROOT
 from larm.peers.yousearch.spot_checks import SpotChecks
-from larm.peers.yousearch.tuning import Tuner
 from larm.seams import Clock
 
 LARGEST = 10_000
@@ -108,7 +108,8 @@ class Network:
         channel: Channel,
         registrars: Registrars,
         *,
-        tuner: Tuner,
+        timeout: float,
+        cache: float,
         checks: SpotChecks,
         groups: Groups,
         passes: Passes,
@@ -125,8 +126,8 @@ class Network:
         self.name = "peers"
         self._channel = channel
         self._registrars = registrars
-        self._answers = Answers(clock, tuner)
-        self._tuner = tuner
+        self._answers = Answers(clock, cache)
+        self._timeout = timeout
         self._checks = checks
         self._groups = groups
         self._passes = passes
@@ -145,7 +146,7 @@ class Network:
 
     def search(self, asked: Asked) -> Iterator[Findings]:
         """A part of each peer, as they come, and one that ends them; of a later page one part."""
-        seconds = self._tuner.seconds_for(asked)
+        seconds = seconds_for(asked, self._timeout)
         began = self._clock.monotonic()
         deadline = Deadline(self._clock, seconds)
         query = canonical(asked.query)
@@ -259,7 +260,7 @@ class Network:
     def meet(self) -> None:
         """All peers there are, where none is known yet: who has never searched can go on without a registrar, too."""
         if not self.contacts():
-            self._look((), self._tuner.now.timeout, [])
+            self._look((), self._timeout, [])
 
     def _chosen(self, peers: Sequence[Contact], query: Canonical) -> list[Contact]:
         """Without ourselves; of the groups that were asked for (YOUS-20)."""

@@ -18,7 +18,6 @@ from larm.peers.yousearch.announcing import Announcing, News
 from larm.peers.yousearch.groups import Groups
 from larm.peers.yousearch.inspector import Inspectors
 from larm.peers.yousearch.spot_checks import SpotChecks
-from larm.peers.yousearch.tuning import Tuner
 from larm.seams import Clock
 
 _AGAIN = 5.0
@@ -36,7 +35,7 @@ class Peer:
         groups: Groups,
         orders: SimpleQueue[msgspec.Struct | None],
         *,
-        tuner: Tuner,
+        period: float,
         clock: Clock,
         news: News,
         meet: Callable[[], None],
@@ -48,7 +47,7 @@ class Peer:
         self._inspectors = inspectors
         self._checks = checks
         self._groups = groups
-        self._tuner = tuner
+        self._period = period
         self._clock = clock
         self.news = news
         self._meet = meet
@@ -89,7 +88,7 @@ class Peer:
             if self._inspectors.look(self.news.tell):
                 self._orders.put(say.Done())
             with suppress(Empty):
-                goes_on = self._looks.get(timeout=max(0.0, began + self._tuner.now.period - self._clock.monotonic()))
+                goes_on = self._looks.get(timeout=max(0.0, began + self._period - self._clock.monotonic()))
 
     def _run(self) -> None:
         while True:
@@ -102,8 +101,7 @@ class Peer:
                 self.news.tell("groups", self._groups.look())
             except (LarmError, OSError) as error:
                 self.news.tell("summary", f"what is shared could not be told: {error}")
-            period = self._tuner.now.period
-            pause = period if all_know else min(period, _AGAIN)
+            pause = self._period if all_know else min(self._period, _AGAIN)
             if not self._wait(Deadline(self._clock, max(0.0, began + pause - self._clock.monotonic()))):
                 break
         self._announcing.leave()

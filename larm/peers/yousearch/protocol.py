@@ -8,8 +8,7 @@ from msgspec import Meta
 from larm.peers.channel import Contact
 from larm.peers.yousearch.needs import Needs
 from larm.peers.yousearch.recommendations import Recommendation
-from larm.peers.yousearch.summary import Parameters, WireSummary
-from larm.peers.yousearch.tuning import Tuning
+from larm.peers.yousearch.summary import WireSummary
 
 Name = Annotated[str, Meta(max_length=64)]
 Key = Annotated[str, Meta(max_length=64)]
@@ -22,8 +21,6 @@ REPORT = "/you/report"
 SEARCH = "/you/search"
 RECOMMEND = "/you/recommend"
 RECOMMENDED = "/you/recommended"
-TUNE = "/you/tune"
-TUNED = "/you/tuned"
 
 MOST_SHOWN = 100
 """Hits that a peer is asked for, and answers with."""
@@ -63,8 +60,6 @@ class Announce(msgspec.Struct, frozen=True):
     summary: WireSummary | None = None
     more: bool = False
     """There is more here, for some alone, of which no summary tells."""
-    tuning: Tuning | None = None
-    """The last that the peer has heard of."""
     period: Annotated[float, Meta(ge=0.1, le=86_400)] = 120.0
     """Seconds until the next announcement, at the latest."""
 
@@ -73,10 +68,6 @@ class Announced(msgspec.Struct, frozen=True):
     """The registrar knows the peer; or wants to be told all of it."""
 
     known: bool
-    parameters: Parameters
-    """Those of the group. A summary of others is not taken."""
-    tuning: Tuning | None = None
-    """The last that the registrar has heard of."""
 
 
 class Look(msgspec.Struct, frozen=True):

@@ -15,7 +15,6 @@ from larm.peers.strangers import findings_of
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.canonical import canonical
 from larm.peers.yousearch.recommendations import Recommendation, Shelf, is_good
-from larm.peers.yousearch.tuning import Tuner
 from larm.seams import Clock
 
 _MOST = 100
@@ -26,14 +25,14 @@ class Recommended:
     """Of one peer."""
 
     def __init__(
-        self, channel: Channel, registrars: Callable[[], Sequence[Contact]], shelf: Shelf, tuner: Tuner, clock: Clock
+        self, channel: Channel, registrars: Callable[[], Sequence[Contact]], shelf: Shelf, timeout: float, clock: Clock
     ) -> None:
         # constant after construction
         self.name = "recommended"
         self._channel = channel
         self._registrars = registrars
         self._shelf = shelf
-        self._tuner = tuner
+        self._timeout = timeout
         self._clock = clock
 
     def statistics(self, _: Asked) -> WordStatistics | None:
@@ -44,7 +43,7 @@ class Recommended:
         """One part. That no registrar answers is `Network`'s to say; one's own are there all the same."""
         query = canonical(asked.query).key
         own = {(each.author, each.url): each for each in self._shelf.all() if each.query == query and not each.gone}
-        others = [each for each in self._ask(query, self._tuner.seconds_for(asked)) if (each.author, each.url) not in own]
+        others = [each for each in self._ask(query, seconds_for(asked, self._timeout)) if (each.author, each.url) not in own]
         mine = {each.author for each in self._shelf.all()}
         others = [each for each in others if each.author not in mine]  # what was taken back may not be known there yet
         others.sort(key=lambda each: (not each.name, -each.made))
@@ -75,6 +74,12 @@ class Recommended:
                 now = self._clock.wall()
                 return [each for each in answer.said[:_MOST] if each.query == query and not each.gone and is_good(each, now)]
         return []
+
+
+def seconds_for(asked: Asked, timeout: float) -> float:
+    """Return the seconds that other machines have to answer: less than the caller waits, and at most ``timeout``."""
+    times = [timeout, asked.wait, None if asked.seconds is None else asked.seconds * 0.9]
+    return min(each for each in times if each is not None)
 
 
 def _hit(said: Recommendation, source: str) -> Hit:

@@ -17,7 +17,6 @@ from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.recommendations import Board, is_good
 from larm.peers.yousearch.summaries import Summaries
 from larm.peers.yousearch.summary import unpacked
-from larm.peers.yousearch.tuning import Tunables, Tuner, Tuning
 from larm.seams import Clock
 
 _MOST_AT_ONE_ADDRESS = 64
@@ -41,17 +40,17 @@ class _Member:
 class Registrar:
     """For one group."""
 
-    def __init__(self, clock: Clock, is_there: Callable[[Contact], bool], tuner: Tuner) -> None:
-        """``is_there`` asks a peer itself, and takes a moment."""
+    def __init__(self, clock: Clock, is_there: Callable[[Contact], bool], period: float) -> None:
+        """``is_there`` sends a request to the peer. ``period``: seconds within which all peers announce themselves."""
         # constant after construction
         self._clock = clock
         self._is_there = is_there
         self._call_backs = CallBacks()
         self._began = clock.monotonic()
         self._lock = threading.Lock()
-        self._tuner = tuner
+        self._period = period
         # guarded by self._lock
-        self._summaries = Summaries(tuner.now.parameters)
+        self._summaries = Summaries()
         self._members: dict[str, _Member] = {}
         self._board = Board()
         self._first_silent = math.inf
@@ -68,8 +67,6 @@ class Registrar:
             Question(say.REPORT, say.Report, say.Done, self.report, cost=5.0),
             Question(say.RECOMMEND, say.Recommend, say.Done, self.recommend, cost=5.0),
             Question(say.RECOMMENDED, say.Recommended, say.Recommend, self.recommended),
-            Question(say.TUNE, Tuning, say.Done, self.tune),
-            Question(say.TUNED, say.Hello, Tunables, lambda _, __: self._tuner.now),
         ]
 
     def announce(self, call: Call, asked: say.Announce) -> say.Announced:
@@ -83,10 +80,8 @@ class Registrar:
             raise RefusedError("there are too many peers at this address", 429)
         if strange and not self._verified(contact, call.address):
             raise RefusedError("you can't be reached at the address and port that this came from")
-        self._tuner.take(asked.tuning)
         vectors = None if asked.summary is None else unpacked(asked.summary)
         with self._lock:
-            self._tuned_locked()
             self._forget_silent_locked()
             member = self._members.get(call.key) or _Member(contact, call.address)
             member.contact, member.address, member.payer = contact, call.address, pays
@@ -101,15 +96,7 @@ class Registrar:
                 self._first_silent = min(self._first_silent, member.until)
             else:
                 self._members.pop(call.key, None)
-            return say.Announced(known, self._summaries.parameters, self._tuner.message)
-
-    def tune(self, _: Call, asked: Tuning) -> say.Done:
-        """From the administrator, whoever brings it."""
-        if not self._tuner.take(asked):
-            raise RefusedError("it is not signed by the administrator, or not newer than the last")
-        with self._lock:
-            self._tuned_locked()
-        return say.Done()
+            return say.Announced(known)
 
     def leave(self, call: Call, _: say.Hello) -> say.Done:
         """It goes, and takes all that it said with it."""
@@ -132,7 +119,7 @@ class Registrar:
                 found |= {key for key, each in self._members.items() if each.more}
             contacts = tuple(self._members[key].contact for key in sorted(found))
             now = self._clock.monotonic()
-            young = now - self._began < self._tuner.now.period + _SLACK
+            young = now - self._began < self._period + _SLACK
             return say.Found(contacts, len(keys), complete, now - self._changed, young)
 
     def recommend(self, call: Call, asked: say.Recommend) -> say.Done:
@@ -179,11 +166,6 @@ class Registrar:
         """Bytes of all summaries."""
         with self._lock:
             return self._summaries.size
-
-    def _tuned_locked(self) -> None:
-        """Summaries of other parameters are all forgotten; their peers tell of themselves anew within a period."""
-        if self._summaries.parameters != self._tuner.now.parameters:
-            self._summaries = Summaries(self._tuner.now.parameters)
 
     def _remove_locked(self, key: str) -> None:
         if self._members.pop(key, None) is not None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from larm.peers.door import RefusedError
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.needs import Clause, Term
-from larm.peers.yousearch.summary import Parameters, marked, partition, positions
+from larm.peers.yousearch.summary import FILTERS, LENGTH, marked, partition, positions
 
 _GROWTH = 8
 """One part in so many more room is made where there is none; at least eight summaries."""
@@ -18,11 +18,10 @@ _GROWTH = 8
 class BitTable:
     """The bits of all summaries, by slots: small numbers, which are used again."""
 
-    def __init__(self, parameters: Parameters) -> None:
-        self.parameters = parameters
+    def __init__(self) -> None:
         self._width = 0
         """Bytes of a row."""
-        self._rows = [bytearray() for _ in range(parameters.filters)]
+        self._rows = [bytearray() for _ in range(FILTERS)]
         self._free: list[int] = []
 
     def add(self) -> int:
@@ -43,13 +42,13 @@ class BitTable:
 
     def remove(self, slot: int) -> None:
         """It is free again."""
-        self.put(slot, [bytes(self.parameters.length // 8)] * self.parameters.filters)
+        self.put(slot, [bytes(LENGTH // 8)] * FILTERS)
         self._free.append(slot)
 
     def having(self, term: str) -> int:
         """The slots whose summaries have it, as bits of a number; the lowest is slot 0."""
         found = -1
-        for rows, at in zip(self._rows, positions(term, self.parameters), strict=True):
+        for rows, at in zip(self._rows, positions(term), strict=True):
             found &= int.from_bytes(rows[at * self._width : (at + 1) * self._width], "little")
         return max(0, found)
 
@@ -64,7 +63,7 @@ class BitTable:
         room = bytes(more)
         for j, rows in enumerate(self._rows):
             wider = bytearray()
-            for at in range(self.parameters.length):
+            for at in range(LENGTH):
                 wider += rows[at * old : (at + 1) * old]
                 wider += room
             self._rows[j] = wider
@@ -87,19 +86,14 @@ class _Summary:
 class Summaries:
     """Of all peers, by their keys."""
 
-    def __init__(self, parameters: Parameters) -> None:
-        self._table = BitTable(parameters)
+    def __init__(self) -> None:
+        self._table = BitTable()
         self._of: dict[str, _Summary] = {}
         self._owners: dict[int, tuple[str, int, int]] = {}
         """Of each slot: whose, which partition, of how many."""
 
     def __contains__(self, key: str) -> bool:
         return key in self._of
-
-    @property
-    def parameters(self) -> Parameters:
-        """Those of another kind are not taken."""
-        return self._table.parameters
 
     @property
     def size(self) -> int:
@@ -111,7 +105,7 @@ class Summaries:
         wire, known = told.summary, self._of.get(key, _Summary())
         if wire is None:
             return key in self._of and known.name == told.summary_name
-        if vectors is None or wire.parameters != self.parameters:
+        if vectors is None:
             return False
         if wire.changes and (known.name != told.before or len(known.slots) != len(vectors)):
             return False

@@ -15,29 +15,19 @@ import msgspec
 from larm.index.forms import can_have_forms
 from larm.index.stems import LANGUAGES, Stemmer
 
+LENGTH = 65_536
+"""Bits of a vector. All peers have the same, as vectors of different lengths can't be compared (YOUS-37)."""
+FILTERS = 3
+"""Vectors of a summary."""
 _MOST_IN_ONE = 20_000
 """Words and stems of a partition: a quarter of the bits are set then, and one absent word in 55 is found by accident."""
 _MOST_PARTITIONS = 64
 """1.3 million words and stems. Beyond that they get fuller."""
 
 
-class Parameters(msgspec.Struct, frozen=True):
-    """Of all summaries of a group; vectors of different ones mean different things, and are never mixed (YOUS-37)."""
-
-    length: int = 65_536
-    """Bits of a vector; a power of two, at most as many."""
-    filters: int = 3
-    """Vectors."""
-
-    def __post_init__(self) -> None:
-        if not (1_024 <= self.length <= 65_536 and self.length & (self.length - 1) == 0 and 1 <= self.filters <= 7):
-            raise ValueError("a vector has 1,024 to 65,536 bits, a power of two; there are one to seven of them")
-
-
 class Summary(msgspec.Struct, frozen=True):
     """Of one peer."""
 
-    parameters: Parameters
     languages: tuple[str, ...]
     """Those whose stems are in it, for every word of letters."""
     partitions: tuple[tuple[bytes, ...], ...]
@@ -46,10 +36,10 @@ class Summary(msgspec.Struct, frozen=True):
     """Of what it was made of: where that has changed, answers may have, whether its words have or not."""
 
 
-def positions(term: str, parameters: Parameters) -> tuple[int, ...]:
+def positions(term: str) -> tuple[int, ...]:
     """Its bit in each vector (YOUS-2)."""
     digest = _digest(term)
-    return tuple(int.from_bytes(digest[2 * j : 2 * j + 2]) % parameters.length for j in range(parameters.filters))
+    return tuple(int.from_bytes(digest[2 * j : 2 * j + 2]) % LENGTH for j in range(FILTERS))
 
 
 def partition(term: str, partitions: int) -> int:
@@ -61,7 +51,7 @@ def _digest(term: str) -> bytes:
     return md5(term.lower().encode("utf-8", "replace"), usedforsecurity=False).digest()
 
 
-def summary_of(words: Iterable[str], languages: Sequence[str], parameters: Parameters, moment: str = "") -> Summary:
+def summary_of(words: Iterable[str], languages: Sequence[str], moment: str = "") -> Summary:
     """Of all the words of a peer, in the languages of its pages."""
     plain = set(words)
     known = sorted({language for language in languages if language in LANGUAGES})
@@ -70,11 +60,11 @@ def summary_of(words: Iterable[str], languages: Sequence[str], parameters: Param
     for language in known:
         keys.update(marked(language, stem) for stem in Stemmer(language).stems(formed))
     count = min(_MOST_PARTITIONS, max(1, -(-len(keys) // _MOST_IN_ONE)))
-    vectors = [[bytearray(parameters.length // 8) for _ in range(parameters.filters)] for _ in range(count)]
+    vectors = [[bytearray(LENGTH // 8) for _ in range(FILTERS)] for _ in range(count)]
     for key in keys:
-        for vector, at in zip(vectors[partition(key, count)], positions(key, parameters), strict=True):
+        for vector, at in zip(vectors[partition(key, count)], positions(key), strict=True):
             vector[at >> 3] |= 1 << (at & 7)
-    return Summary(parameters, tuple(known), tuple(tuple(bytes(vector) for vector in each) for each in vectors), moment)
+    return Summary(tuple(known), tuple(tuple(bytes(vector) for vector in each) for each in vectors), moment)
 
 
 def marked(language: str, stem: str) -> str:
@@ -85,7 +75,7 @@ def marked(language: str, stem: str) -> str:
 def has(summary: Summary, term: str) -> bool:
     """Of one word or marked stem; True also by accident."""
     vectors = summary.partitions[partition(term, len(summary.partitions))]
-    return all(v[at >> 3] >> (at & 7) & 1 for v, at in zip(vectors, positions(term, summary.parameters), strict=True))
+    return all(v[at >> 3] >> (at & 7) & 1 for v, at in zip(vectors, positions(term), strict=True))
 
 
 # -- on the wire
@@ -94,7 +84,6 @@ def has(summary: Summary, term: str) -> bool:
 class WireSummary(msgspec.Struct, frozen=True):
     """A summary, or the bits of one that differ from the one before."""
 
-    parameters: Parameters
     languages: tuple[str, ...]
     partitions: int
     data: bytes
@@ -105,8 +94,8 @@ class WireSummary(msgspec.Struct, frozen=True):
 def to_wire(summary: Summary, before: Summary | None = None) -> WireSummary:
     """Changed bits where there was a summary of the same kind ``before``, and they are shorter."""
     data = _joined(summary)
-    whole = WireSummary(summary.parameters, summary.languages, len(summary.partitions), zlib.compress(data, 6))
-    if before is None or not _alike(before, summary):
+    whole = WireSummary(summary.languages, len(summary.partitions), zlib.compress(data, 6))
+    if before is None or len(before.partitions) != len(summary.partitions):
         return whole
     differing = int.from_bytes(data) ^ int.from_bytes(_joined(before))
     changed = zlib.compress(differing.to_bytes(len(data)), 6)
@@ -115,8 +104,8 @@ def to_wire(summary: Summary, before: Summary | None = None) -> WireSummary:
 
 def unpacked(wire: WireSummary) -> tuple[tuple[bytes, ...], ...] | None:
     """Its vectors by partitions; of changes, bits that are 1 where they differ. None for what is no summary."""
-    one = wire.parameters.length // 8
-    size = wire.partitions * wire.parameters.filters * one
+    one = LENGTH // 8
+    size = wire.partitions * FILTERS * one
     if not 1 <= wire.partitions <= _MOST_PARTITIONS or not set(wire.languages) <= LANGUAGES:
         return None
     unpacker = zlib.decompressobj()
@@ -127,8 +116,7 @@ def unpacked(wire: WireSummary) -> tuple[tuple[bytes, ...], ...] | None:
     if len(data) != size:
         return None
     vectors = [data[at : at + one] for at in range(0, size, one)]
-    filters = wire.parameters.filters
-    return tuple(tuple(vectors[at : at + filters]) for at in range(0, len(vectors), filters))
+    return tuple(tuple(vectors[at : at + FILTERS]) for at in range(0, len(vectors), FILTERS))
 
 
 def name_of(summary: Summary) -> str:
@@ -138,7 +126,3 @@ def name_of(summary: Summary) -> str:
 
 def _joined(summary: Summary) -> bytes:
     return b"".join(vector for vectors in summary.partitions for vector in vectors)
-
-
-def _alike(one: Summary, other: Summary) -> bool:
-    return (one.parameters, len(one.partitions)) == (other.parameters, len(other.partitions))

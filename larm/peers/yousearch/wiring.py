@@ -37,7 +37,6 @@ from larm.peers.yousearch.registrar import Registrar
 from larm.peers.yousearch.registrars import Registrars
 from larm.peers.yousearch.shares import Shares
 from larm.peers.yousearch.spot_checks import SpotChecks
-from larm.peers.yousearch.tuning import Tunables, Tuner
 from larm.peers.yousearch.visible import Visible
 
 _MOST_ORDERS = 1_000
@@ -58,7 +57,6 @@ class Peering(NamedTuple):
     """All other peers; None: this is a registrar and nothing else."""
     registrar: Registrar | None
     peer: Peer | None
-    tuner: Tuner
     shelf: Shelf | None
     recommended: Recommended | None
     url: str
@@ -101,7 +99,9 @@ def build(
     clock = SystemClock()
     place = state_folder()
     identity = Identity.opened(place / "peer.key")
-    tuner = Tuner(peers.administrator, place / "tuning.json", _configured(peers))
+    period, timeout = float(peers.period), float(peers.timeout)
+    if not (0.1 <= period <= 86_400 and timeout >= 0.1):
+        raise UsageError("peers.period: expected 0.1 s to 1 day; peers.timeout: 0.1 s or more")
     ca = str(Path(peers.ca).expanduser()) if peers.ca else ""
     if ca and not is_there(Path(ca)):  # libcurl says nothing of it but that no certificate is to be trusted
         raise UsageError(f"peers.ca: {peers.ca}: no such file")
@@ -118,7 +118,7 @@ def build(
             asked = channel.ask(contact, say.HELLO, say.Hello(), say.Card, seconds=_CALL_BACK, insist=True)
             return isinstance(asked, say.Card)  # its signature over our question says who it is
 
-        registrar = Registrar(clock, is_here, tuner)
+        registrar = Registrar(clock, is_here, period)
         questions += registrar.questions()
 
     def is_indexed(directory: Path, url: str) -> bool:
@@ -136,7 +136,7 @@ def build(
         own = Contact(identity.key, url) if peers.registrar else None
         registrars = Registrars(peers.registrars, own, http, _own(host))
         shelf = Shelf(identity, peers.name, place / "recommendations.json", clock)
-        recommended = Recommended(channel, registrars.all, shelf, tuner, clock)
+        recommended = Recommended(channel, registrars.all, shelf, timeout, clock)
         checks = SpotChecks(http, clock, passes)
         news = News(tell)
         announcing = Announcing(
@@ -144,7 +144,7 @@ def build(
             channel,
             registrars,
             lambda: (visible.told(searchers()), visible.more),
-            tuner=tuner,
+            period=period,
             shelf=shelf,
             is_closed=partial(_is_closed, searchers, open_to(private=bool(serve.private))),
             news=news,
@@ -153,7 +153,8 @@ def build(
         network = Network(
             channel,
             registrars,
-            tuner=tuner,
+            timeout=timeout,
+            cache=float(peers.cache),
             checks=checks,
             groups=groups,
             passes=passes,
@@ -167,7 +168,7 @@ def build(
             checks,
             groups,
             orders,
-            tuner=tuner,
+            period=period,
             clock=clock,
             news=news,
             meet=network.meet,
@@ -175,15 +176,7 @@ def build(
         answering = Answering(card, lambda key: visible.searchers(key, searchers()), float(serve.search_time))
         questions += answering.questions()
     door = Door(identity, questions, clock, allowed=peers.allow or None, denied=frozenset(peers.deny), secret=secret)
-    return Peering(door, card, shares, visible, passes, network, registrar, peer, tuner, shelf, recommended, url)
-
-
-def _configured(peers: PeersSettings) -> Tunables:
-    tunables = Tunables(period=float(peers.period), timeout=float(peers.timeout), cache=float(peers.cache))
-    try:  # what is built is not checked
-        return msgspec.convert(msgspec.to_builtins(tunables), Tunables)
-    except msgspec.ValidationError as error:
-        raise UsageError(f"peers: {error}") from error
+    return Peering(door, card, shares, visible, passes, network, registrar, peer, shelf, recommended, url)
 
 
 def state_folder() -> Path:

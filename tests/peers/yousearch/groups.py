@@ -28,7 +28,7 @@ from larm.peers.passes import Passes
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.groups import Groups
 from larm.peers.yousearch.shares import Shares
-from larm.peers.yousearch.summary import Parameters, name_of, summary_of, to_wire
+from larm.peers.yousearch.summary import name_of, summary_of, to_wire
 from larm.peers.yousearch.visible import Visible
 from larm.peers.yousearch.wiring import Peering
 from larm.web.access import Access, open_token
@@ -180,7 +180,7 @@ class Group:
             socket.close()
 
         self._stack.callback(stop)
-        summary = summary_of(words, ["en"], Parameters())
+        summary = summary_of(words, ["en"])
         http = HttpClient(interface=host)
         told = Channel(identity, http, SystemClock()).ask(
             Contact(registrar.peering.card.key, registrar.url),

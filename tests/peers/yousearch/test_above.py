@@ -10,7 +10,7 @@ import pytest
 from larm.cli import run
 from larm.index.reader import IndexReader
 from larm.kit.units import Seconds
-from larm.peers.yousearch.summary import Parameters, has, summary_of
+from larm.peers.yousearch.summary import has, summary_of
 from larm.peers.yousearch.wiring import indexed
 from larm.web.guard import Guard
 from tests.peers.yousearch.groups import Running, group, known, until
@@ -69,7 +69,7 @@ def test_no_word_above_a_share_leaves_the_machine(
         words = IndexReader(directory / "index").all_words()
         assert {"pond", "pool", "sub", "notes", "eels"} <= words
         assert not {ABOVE, *(part.lower() for part in tmp_path.parts)} & words
-        assert not has(summary_of(words, ["en"], Parameters()), ABOVE)
+        assert not has(summary_of(words, ["en"]), ABOVE)
 
         for peer in (anna, berta):
             for query in (ABOVE, f"inurl:{ABOVE}", f"path:/{ABOVE}", f"path:{pool}", f"info:file://{pool}/pond.html"):

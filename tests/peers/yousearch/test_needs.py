@@ -15,7 +15,7 @@ from larm.index.search.query import parse_question
 from larm.index.search.searcher import IndexSearcher
 from larm.model.findings import Asked
 from larm.peers.yousearch.needs import Needs, Term, needs_of
-from larm.peers.yousearch.summary import Parameters, Summary, has, marked, summary_of
+from larm.peers.yousearch.summary import Summary, has, marked, summary_of
 from tests.index.search.test_several import index
 
 WORDS = [
@@ -115,7 +115,7 @@ def peers(root: Path, number: int, chance: random.Random) -> list[tuple[IndexSea
         pages = {f"http://a.org/{n}": " ".join(chance.choices(words, k=6)) for n in range(5)}
         directory = index(root / str(at), pages)
         reader = IndexReader(directory / "index")
-        summary = summary_of(reader.all_words(), reader.statistics.languages, Parameters())
+        summary = summary_of(reader.all_words(), reader.statistics.languages)
         found.append((IndexSearcher(directory, SearchSettings()), summary))
     return found
 

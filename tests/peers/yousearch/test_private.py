@@ -94,8 +94,6 @@ def test_only_who_knows_the_secret_finds_and_opens(tmp_path: Path) -> None:
         until(lambda: trust.found(anna.peering.card.key)[0] > 0)
         assert trust.found(anna.peering.card.key)[1] == 0, "it is looked at with a pass"
 
-        assert run(["tune", registrar.url, "--key", str(tmp_path / "k"), "--secret", secret]) == 0
-        assert run(["tune", registrar.url, "--key", str(tmp_path / "k")]) == 2
         http = HttpClient()
         contact = Contact(registrar.peering.card.key, registrar.url)
         plain, wrong = Channel(Identity.new(), http, SystemClock()), Channel(Identity.new(), http, SystemClock(), secret=OTHER)

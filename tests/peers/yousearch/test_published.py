@@ -21,12 +21,9 @@ from larm.peers.yousearch.answering import Answering
 from larm.peers.yousearch.answers import Answers
 from larm.peers.yousearch.groups import Groups
 from larm.peers.yousearch.shares import Shares
-from larm.peers.yousearch.tuning import Tunables, Tuner
 from larm.peers.yousearch.visible import Visible
 from larm.testing.clock import FakeClock
 from tests.index.search.test_several import index
-
-TUNER = Tuner("", Path("nowhere"), Tunables())
 
 
 @pytest.fixture
@@ -56,7 +53,7 @@ def test_files_that_are_not_shared_are_as_if_they_were_not_there(
 
 def test_answers_that_are_kept_have_an_end() -> None:
     clock = FakeClock()
-    answers = Answers(clock, TUNER)
+    answers = Answers(clock, 300.0)
     usual, huge = (Findings(searcher="a", hits=(Hit(title="x" * size, url="http://a.org/"),)) for size in (10, 300_000))
     for query, found in (("usual", usual), ("huge", huge)):
         answers.put(query, found, clock.monotonic())

@@ -23,26 +23,21 @@ from larm.peers.yousearch.needs import needs_of
 from larm.peers.yousearch.recommendations import Recommendation
 from larm.peers.yousearch.recommendations import signed as recommended
 from larm.peers.yousearch.registrar import Registrar
-from larm.peers.yousearch.summary import Parameters, Summary, name_of, summary_of, to_wire
-from larm.peers.yousearch.tuning import Tunables, Tuner, signed
+from larm.peers.yousearch.summary import LENGTH, Summary, name_of, summary_of, to_wire
 from larm.testing.clock import FakeClock
-
-USUAL = Parameters()
 
 
 class World:
     """Peers of which some can be reached."""
 
-    def __init__(self, folder: Path = Path("nowhere")) -> None:
-        self.administrator = Identity.new()
-        self.tuner = Tuner(self.administrator.key, folder / "tuning.json", Tunables())
+    def __init__(self) -> None:
         self.clock = FakeClock()
         self.gone: set[str] = set()
         self.verified: list[str] = []
         self.registrar = self.new()
 
     def new(self) -> Registrar:
-        return Registrar(self.clock, self.is_there, self.tuner)
+        return Registrar(self.clock, self.is_there, 120.0)
 
     def is_there(self, contact: Contact) -> bool:
         self.verified.append(contact.url)
@@ -70,7 +65,7 @@ def world() -> World:
 
 
 def words(*given: str, languages: Sequence[str] = ("en",)) -> Summary:
-    return summary_of(given, languages, USUAL)
+    return summary_of(given, languages)
 
 
 def test_what_takes_time_is_done_while_others_are_answered(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,11 +137,6 @@ def test_changes_are_taken_by_who_knows_what_they_change(world: World) -> None:
     assert world.who("eels") == []
     assert world.tell("a", second)
     assert world.who("eels") == ["a"]
-
-
-def test_a_summary_of_other_parameters_is_refused(world: World) -> None:
-    assert not world.tell("a", summary_of(["tide"], (), Parameters(length=32_768)))
-    assert world.look("").everyone == 0
 
 
 def test_full_peers_have_several_summaries(world: World) -> None:
@@ -241,7 +231,7 @@ def test_found_says_for_how_long_no_peer_has_changed(world: World) -> None:
     assert world.look("tide").unchanged == 30
     world.tell("a", words("tide"), silent=True)
     assert world.look("tide").unchanged == 30, "nothing has changed"
-    other = summary_of(["tide"], ["en"], USUAL, "later")
+    other = summary_of(["tide"], ["en"], "later")
     world.tell("b", other, before=words("tide"))
     assert world.look("tide").unchanged == 0, "results of b are not what they were, though its words are"
     world.clock.advance(20)
@@ -253,9 +243,9 @@ def test_found_says_for_how_long_no_peer_has_changed(world: World) -> None:
 
 def full(chance: random.Random) -> Summary:
     """As of 20,000 words and stems: a quarter of all bits are set. Not of words, which take a tenth of a second."""
-    size = USUAL.length // 8
+    size = LENGTH // 8
     vectors = [(chance.getrandbits(8 * size) & chance.getrandbits(8 * size)).to_bytes(size) for _ in range(3)]
-    return Summary(USUAL, (), (tuple(vectors),))
+    return Summary((), (tuple(vectors),))
 
 
 def costs(world: World, number: int, *, seed: int = 5) -> int:
@@ -306,27 +296,6 @@ def resident() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def test_the_administrator_tunes_all_at_once(tmp_path: Path) -> None:
-    world = World(tmp_path)
-    world.tell("a", words("tide"))
-    other = Tunables(length=32_768, period=60)
-    tuning = signed(world.administrator, 5, other)
-    world.registrar.tune(Call("anybody", ""), tuning)
-    assert world.who("tide") == [], "summaries of different parameters are never mixed"
-    assert not world.tell("a", words("tide"))
-    assert world.tell("a", summary_of(["tide"], ["en"], other.parameters))
-    assert world.who("tide") == ["a"]
-    older, forged = signed(world.administrator, 5, Tunables()), signed(Identity.new(), 9, Tunables())
-    changed = msgspec.structs.replace(tuning, serial=9)
-    for wrong in (older, forged, changed):
-        with pytest.raises(RefusedError, match="administrator"):
-            world.registrar.tune(Call("anybody", ""), wrong)
-    again = Tuner(world.administrator.key, tmp_path / "tuning.json", Tunables())
-    assert (again.now, again.message) == (other, tuning), "it is kept"
-    assert Tuner(Identity.new().key, tmp_path / "tuning.json", Tunables()).now == Tunables(), "of another administrator"
-    assert not Tuner("", tmp_path / "none.json", Tunables()).take(tuning), "where there is none nobody is believed"
-
-
 @pytest.mark.parametrize(
     "needs",
     [
@@ -353,6 +322,6 @@ def test_who_can_not_be_reached_keeps_nobody_waiting() -> None:
                 world.tell(f"more {len(inner)}", words("tide"))
         return True
 
-    world.registrar = Registrar(world.clock, is_there, world.tuner)
+    world.registrar = Registrar(world.clock, is_there, 120.0)
     assert world.tell("a", words("tide"))
     assert world.tell("other", words("tide"), address="192.0.2.2")

@@ -30,10 +30,9 @@ from larm.model.findings import Asked, Findings
 from larm.model.hit import Hit
 from larm.peers.channel import Channel, Contact
 from larm.peers.door import Call
-from larm.peers.identity import Identity
 from larm.peers.yousearch import network as network_module
 from larm.peers.yousearch import protocol as say
-from larm.peers.yousearch.summary import Parameters, Summary, name_of, to_wire
+from larm.peers.yousearch.summary import LENGTH, Summary, name_of, to_wire
 from tests.index.search.test_several import index
 from tests.peers.yousearch.groups import Deep, Running, group, known, members, until
 from tests.peers.yousearch.test_many import Process
@@ -407,8 +406,8 @@ def test_groups_and_lists_say_who_is_asked_and_answered(tmp_path: Path) -> None:
 
 def test_a_summary_of_very_many_words_arrives(tmp_path: Path) -> None:
     chance = random.Random(7)
-    size = Parameters().length // 8
-    full = Summary(Parameters(), ("en",), tuple(tuple(chance.randbytes(size) for _ in range(3)) for _ in range(64)))
+    size = LENGTH // 8
+    full = Summary(("en",), tuple(tuple(chance.randbytes(size) for _ in range(3)) for _ in range(64)))
     with group(tmp_path) as made:
         registrar = made.start("", registrar=True)
         peer = made.bad(registrar, ["eel"], lambda *_: Findings(searcher=""), "full")
@@ -520,28 +519,6 @@ def test_who_hangs_is_not_waited_for_where_nothing_is_shown_before(tmp_path: Pat
             assert seconds is not None, answer
             assert float(seconds[1]) <= 1, "not the minute that it has where others are shown meanwhile"
         let_go.set()
-
-
-def test_one_message_tunes_a_group(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    administrator = Identity.opened(tmp_path / "admin.key")
-    with group(tmp_path) as made:
-        settings: dict[str, Any] = {"administrator": administrator.key}
-        first, second = (made.start("", registrar=True, **settings) for _ in range(2))
-        urls = (first.url, second.url)
-        eels = index(tmp_path / "of-eel", {"http://eel.org/eel": "eels"})
-        peer = made.start("eel", eels, registrars=urls, **settings)
-        asker = made.start("asker", registrars=urls, **settings)
-        known(first, "eel", "asker")
-        assert run(["tune", first.url, "--key", str(tmp_path / "admin.key"), "length=32768", "period=0.4", "timeout=2"]) == 0
-        for each in (first, second, peer, asker):  # the second registrar hears of it from its peers
-            tuner = each.peering.tuner
-            until(lambda tuner=tuner: (tuner.now.parameters.length, tuner.now.timeout) == (32_768, 2.0))
-        until(lambda: asker.titles("eels") == {"eel"} and asker.search("eels")["exact"])
-        assert run(["tune", first.url, "--key", str(tmp_path / "other.key"), "length=1024"]) == 2
-        assert run(["tune", first.url, "--key", str(tmp_path / "admin.key"), "length=1000"]) == 2
-        assert "power of two" in capfd.readouterr().err
-        assert run(["tune", "--key", str(tmp_path / "admin.key"), first.url]) == 0
-        assert "length=32768" in capfd.readouterr().out
 
 
 def test_files_are_found_by_their_names_whatever_is_in_them(tmp_path: Path) -> None:
