@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from larm.building.named_parts import processors_of_the_users, stores_text, traps_are_told
 from larm.building.own_fields import page_rules
+from larm.building.start_folders import web_roots
 from larm.config import Config
 from larm.crawldir.state import host_rules, resolver_of
 from larm.kit.counters import Counters
@@ -42,7 +43,8 @@ _AIR: Final = 16_000_000, 128_000_000
 def normalizer_of(settings: Config, directory: Path, starts: Sequence[str]) -> URLNormalizer:
     """For URLs of a crawl with these start URLs. Raises ConfigError."""
     files = any(start.lower().startswith(FILES) for start in starts)
-    return URLNormalizer(resolver_of(settings, directory), *_forms(settings), files=files)
+    roots = web_roots(settings.files.places, starts) if files else ()
+    return URLNormalizer(resolver_of(settings, directory), *_forms(settings), files=files, web_roots=roots)
 
 
 def _forms(settings: Config) -> tuple[bool, bool]:
@@ -139,6 +141,7 @@ def terms_of(settings: Config, directory: Path, starts: Sequence[str]) -> Terms:
         urls=_forms(settings),
         host_rules=host_rules(settings, directory),
         files=any(start.lower().startswith(FILES) for start in starts),
+        web_roots=web_roots(settings.files.places, starts),
         text=stores_text(settings),
         judged=traps_are_told(settings),
         page_size=int(settings.fetch.page_size),

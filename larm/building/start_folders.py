@@ -14,6 +14,9 @@ from larm.fetch.disk import CAN_WALK
 from larm.model.file_rules import FileRules, Root
 from larm.model.file_url import FILES, file_path, file_url
 
+INDEX_PAGES = ("index.html", "index.htm")
+"""What web servers show in place of a folder."""
+
 
 def file_rules(settings: FilesSettings, directory: Path, starts: Iterable[str]) -> FileRules | None:
     """The rules for ``starts`` (access forms, those of earlier runs as well); None if none is a file. Raises UsageError.
@@ -35,6 +38,17 @@ def file_rules(settings: FilesSettings, directory: Path, starts: Iterable[str]) 
         index_pages=settings.index_pages,
         listed=settings.listed,
         own=[os.path.realpath(directory / name) for name in OWN],
+    )
+
+
+def web_roots(places: Mapping[str, str], starts: Iterable[str]) -> tuple[str, ...]:
+    """Return the start folders that have an index page, as a web server's root has, as file: URLs."""
+    roots = [_root(file_path(url), places) for url in dict.fromkeys(starts) if url.startswith(f"{FILES}///")]
+    return tuple(
+        file_url(name.rstrip(os.sep) + os.sep)
+        for root in roots
+        for name in (root.path, root.alias)
+        if name and any(os.path.isfile(os.path.join(root.place or root.path, page)) for page in INDEX_PAGES)
     )
 
 

@@ -16,6 +16,7 @@ takes 400 us. Text that the standard leaves as it is (`_PLAIN`, nine of ten link
 """
 
 import re
+from collections.abc import Sequence
 
 import ada_url
 import msgspec
@@ -194,7 +195,8 @@ class URLNormalizer:
     """Makes Urls from text. One for the whole crawl, shared by all threads.
 
     ``files``: a start URL is a file. Without it there are no file: URLs; with it, only those that a person names (`parse`) and
-    links of files to files: never a link or a redirect on the web.
+    links of files to files: never a link or a redirect on the web. ``web_roots``: folders of files that a web server shows as
+    its root, as file: URLs with a slash at the end. On their pages a link to ``/x.html`` leads below the folder.
     """
 
     def __init__(
@@ -204,9 +206,11 @@ class URLNormalizer:
         folder_pages: bool = True,
         *,
         files: bool = False,
+        web_roots: Sequence[str] = (),
     ) -> None:
         # constant after construction
         self._files = files
+        self._web_roots = tuple(web_roots)
         self._resolver = resolver or HostResolver()
         self.lowercase_path = lowercase_path
         self._folder_pages = folder_pages
@@ -221,7 +225,14 @@ class URLNormalizer:
         """Where a link with ``href`` on the page ``base`` (an access form) leads. Raises BadUrl, OtherScheme."""
         if href.startswith("http") and (url := self.canonical(href)) is not None:
             return url
-        return self._url(_parse(href, base), self._files and base.startswith(FILES))
+        if not (self._files and base.startswith(FILES)):
+            return self._url(_parse(href, base), False)
+        url = self._url(_parse(href, base), True)
+        root = next((each for each in self._web_roots if base.startswith(each)), "")
+        path = href.lstrip(WHITE)
+        if not root or not path.startswith("/") or path.startswith("//") or url.access.startswith(self._web_roots):
+            return url
+        return self._url(_parse(root + url.access.removeprefix("file:///")), True)
 
     def canonical(self, text: str) -> Url | None:
         """The Url of ``text`` if it is, to the letter, an access form as most are; None says nothing. The fast way."""

@@ -76,6 +76,10 @@ async def not_found(request: Request, _: Exception) -> Response:
     """An address that is none; a program is told in its own way."""
     if request.url.path.startswith("/api/"):
         return problem_response(Problem("there is nothing here", 404, f"{ROOT}/openapi.json has all there is"))
+    state, path = request.app.state, request.url.path
+    shares = state.peering.shares if state.peering is not None and not state.peering.passes.needed else None
+    if shares is not None and (moved := await state.desk.look(shares.below_web_root, path)):
+        return RedirectResponse(moved, 303)
     return message(request, 404, "There is nothing here", "The address is wrong, or what was here is gone.")
 
 

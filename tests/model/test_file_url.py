@@ -56,6 +56,22 @@ def test_what_is_no_file_of_this_machine(text: str) -> None:
         NORMALIZER.parse(text)
 
 
+@pytest.mark.parametrize(
+    ("page", "href", "expected"),
+    [
+        ("file:///docs/a/b.html", "/x.html", "file:///docs/x.html"),
+        ("file:///docs/a/b.html", " /x/../y.html?z#q", "file:///docs/y.html"),
+        ("file:///docs/a.html", "/../../y", "file:///docs/y"),
+        ("file:///docs/a/b.html", "/docs/y.html", "file:///docs/y.html"),
+        ("file:///docs/a/b.html", "x.html", "file:///docs/a/x.html"),
+        ("file:///docs/a/b.html", "file:///x.html", "file:///x.html"),
+        ("file:///other/b.html", "/x.html", "file:///x.html"),
+    ],
+)
+def test_absolute_path_on_page_below_web_root_leads_below_it(page: str, href: str, expected: str) -> None:
+    assert URLNormalizer(files=True, web_roots=["file:///docs/"]).join(page, href).access == expected
+
+
 @settings(max_examples=300)
 @given(paths, st.booleans())
 def test_a_path_and_its_url(path: str, folder: bool) -> None:

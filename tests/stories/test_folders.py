@@ -18,7 +18,7 @@ def docs(tmp_path: Path) -> Path:
     """A folder, and a secret beside it."""
     root = Path(os.path.realpath(tmp_path)) / "docs"
     for name, text in {
-        "index.html": "<title>Zoo</title>zebra <a href='sub/b%20c.txt'>b</a> <a href='../secret'>s</a> <a href='/etc/passwd'>",
+        "index.html": "<title>Zoo</title>zebra <a href='sub/b%20c.txt'>b</a> <a href='../secret'>s</a> <a href='file:///etc/passwd'>",
         "sub/b c.txt": "giraffe",
         "sub/deep/d.md": "# elephant",
         "sub/README": "okapi without an ending",

@@ -76,7 +76,8 @@ class Child:
         return msgspec.structs.replace(document, measured=measured, raw_text="", other_text="")
 
     def _build(self, terms: Terms) -> ByMime:
-        normalizer = URLNormalizer(parse_rules(terms.host_rules, "host resolver"), *terms.urls, files=terms.files)
+        rules = parse_rules(terms.host_rules, "host resolver")
+        normalizer = URLNormalizer(rules, *terms.urls, files=terms.files, web_roots=terms.web_roots)
         settings = settings_of(terms)
         return processors(
             LinkMemo(normalizer),

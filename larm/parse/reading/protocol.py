@@ -35,6 +35,8 @@ class Terms(msgspec.Struct, frozen=True, array_like=True):
     """MIME types that processors of the user's own read, which must not be in this process."""
     rules: dict[str, tuple[PageRules, ...]] = {}
     """For pages, by site."""
+    web_roots: Sequence[str] = ()
+    """See `larm.model.url.URLNormalizer`."""
     judged: bool = False
     """The crawl needs `larm.model.document.Document.measured` of its pages."""
 

@@ -17,6 +17,7 @@ from urllib.parse import quote_from_bytes
 
 import msgspec
 
+from larm.building.start_folders import INDEX_PAGES
 from larm.config import FilesSettings
 from larm.errors import UsageError
 from larm.fetch.disk import CAN_WALK, LinkMet, NotPlain, Opened, has_any, names_in, open_below
@@ -27,7 +28,6 @@ from larm.model.file_url import FILES, file_path, file_url
 from larm.peers.yousearch.forgotten import ForgottenFiles
 
 FILES_ROOT = "/files/"
-_INDEX_PAGES = ("index.html", "index.htm")
 _LOOKS = frozenset((".css", ".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".ico", ".woff", ".woff2"))
 """Endings of what pages show, which is in no index."""
 _MOST_NAMES = 10_000
@@ -94,7 +94,7 @@ class Shares:
             files,
             hidden=False,
             exclude=(*files.exclude, "*\n*"),  # which no address of a server leads to
-            index_pages=files.index_pages or _INDEX_PAGES,
+            index_pages=files.index_pages or INDEX_PAGES,
         )
         """What of a folder is shared."""
         self._rules = {
@@ -150,6 +150,15 @@ class Shares:
                 if not names or (self._may_open(share, path, folder=there.folder) and self._is_for_all(share, path, there)):
                     found = there
             yield found
+
+    def below_web_root(self, path: str) -> str | None:
+        """Return the address of the file that pages of a shared web root call ``path``, such as ``/x.html``; None: no file."""
+        for share in self.all:
+            if share.name not in self.only and any(os.path.isfile(os.path.join(share.folder, page)) for page in INDEX_PAGES):
+                with self.opened(share.name, path) as found:
+                    if found is not None:
+                        return FILES_ROOT + quote_from_bytes(os.fsencode(share.name + path), safe="/")
+        return None
 
     def names(self, name: str, below: str, opened: Opened) -> list[str]:
         """What is in an open folder, a slash behind folders; links are left out, as nobody can follow them."""

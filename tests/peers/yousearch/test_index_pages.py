@@ -12,7 +12,7 @@ def test_what_no_page_links_to_is_hidden(tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     (docs / "sub").mkdir(parents=True)
     (docs / "open").mkdir()
-    (docs / "index.html").write_text('<title>Home</title><p>eels <a href="linked.html">more</a> <img src="eel.png">')
+    (docs / "index.html").write_text('<title>Home</title><p>eels <a href="/linked.html">more</a> <img src="eel.png">')
     for name in ("linked.html", "draft.html", "sub/tide.txt", "open/index.html", "open/pond.txt"):
         (docs / name).write_text(f"<title>{name}</title><p>eels in {name}")
     (docs / "eel.png").write_bytes(b"\x89PNG\r\n")
@@ -31,6 +31,9 @@ def test_what_no_page_links_to_is_hidden(tmp_path: Path) -> None:
         assert asker.search("draft")["hits"] == []
         for path, status in (*((each, 200) for each in seen), ("draft.html", 404), ("eel.png", 200)):
             assert owner.client.get(f"/files/docs/{path}").status_code == status, path
+            absolute = owner.client.get(f"/{path}")
+            moved = f"/files/docs/{path}" if status == 200 else None
+            assert (absolute.status_code, absolute.headers.get("location")) == (303 if moved else 404, moved), path
         listing = owner.client.get("/files/docs/").text
         assert "linked.html" in listing
         assert "sub/" in listing
