@@ -14,12 +14,13 @@ import msgspec
 from larm.building.etcd import RUN, credentials_of, etcd_of, listen_of, site_of
 from larm.building.ground import Ground
 from larm.cluster.agent_server import AgentServer
+from larm.cluster.applicant import Applicant
 from larm.cluster.files import ETCD, IDENTITY
 from larm.cluster.identity import place_of, read_identity, write_identity
 from larm.cluster.keys import Keys
 from larm.cluster.node import Node, Wires
 from larm.cluster.placement import PLACEMENTS, key_of
-from larm.cluster.session import Applicant, Session
+from larm.cluster.session import Session
 from larm.cluster.terms import Doors, Rule, same_for_all
 from larm.cluster.view_state import Rules
 from larm.config import Config

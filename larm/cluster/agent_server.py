@@ -100,8 +100,7 @@ class AgentServer:
         if theirs.generation != ours.generation:
             both = f"it knows generation {theirs.generation} of the cluster, this agent {ours.generation}"
             return Refusal("generation", f"{both}: the one with the lower number has not read etcd yet")
-        differ = "its settings differ from those that all agents of a cluster must share"
-        return None if theirs.settings == ours.settings else Refusal("settings", differ)
+        return None
 
     def _check_recipient(self, name: str) -> Refusal | None:
         ours = self._origin().sender

@@ -2,6 +2,8 @@
 `Rests`: hosts that asked it for a rest. Values; `Rests` says its threads.
 """
 
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Annotated
 
 import msgspec
@@ -48,6 +50,18 @@ class Card(msgspec.Struct, frozen=True, array_like=True):
     """Hosts that have asked it for a rest, and until when: seconds since 1970."""
     since: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     """Seconds since 1970 at which its pages became more."""
+
+
+_decoder = msgspec.msgpack.Decoder(Card)
+
+
+def read_cards(found: Mapping[str, bytes]) -> dict[str, Card]:
+    """Return the cards that can be read. A later version may say more, but no other things at the same places."""
+    cards = {}
+    for name, data in found.items():
+        with suppress(msgspec.MsgspecError, ValueError, RecursionError):
+            cards[name] = _decoder.decode(data)
+    return cards
 
 
 class Rests:

@@ -61,11 +61,10 @@ class Pair(NamedTuple):
 
 
 class Get(NamedTuple):
-    """Read a key, or all with a prefix; ``since``: only those changed at this revision or later."""
+    """Read a key, or all with a prefix."""
 
     key: str
     prefix: bool = False
-    since: int = 0
 
 
 class Put(NamedTuple):
@@ -303,8 +302,6 @@ def _operation(operation: Operation) -> dict[str, object]:
         request["range_end"] = key[:-1] + bytes([key[-1] + 1])  # no name ends with the byte 255
     if isinstance(operation, Delete):
         return {"request_delete_range": request}
-    if operation.since:
-        request["min_mod_revision"] = str(operation.since)
     return {"request_range": request}
 
 

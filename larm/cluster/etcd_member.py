@@ -5,7 +5,7 @@ promoted. There are one, three or five members, as two or four bear no more loss
 waits as a client until a third is there; from the sixth on, machines stay clients.
 
 Its rule: nothing that can lose data happens by itself. A member whose machines are partitioned from it looks the same as one
-whose machines are gone; only `alone`, an operator's command, goes on without a majority.
+whose machines are gone; only an operator's command (``larm cluster etcd --alone``) goes on without a majority.
 """
 
 import secrets
@@ -18,7 +18,6 @@ import msgspec
 
 from larm.cluster.etcd import Etcd, Found, Get, NoEtcd, Put, Same
 from larm.cluster.etcd_process import EtcdProcess, Site
-from larm.errors import UsageError
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.disk_failure import disk_failures
 from larm.kit.disk.json_file import read_json
@@ -141,15 +140,6 @@ class EtcdMember:
                 self._tend(now)
             elif not self._process.started:
                 self._grow()
-
-    def alone(self) -> None:
-        """Go on without the other members, which are gone for good: an operator's decision. Raises UsageError."""
-        if not self._process.has_data:
-            raise UsageError("this machine has no member of etcd: run the command on one that has")
-        self._process.end()
-        self._shut_out, self._restart_at = False, None
-        self._process.start("--force-new-cluster")
-        self._log("etcd goes on with this machine as its only member")
 
     def close(self) -> None:
         """End the member in good order: after the agent's last write."""

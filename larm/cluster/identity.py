@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from larm.cluster.agent import Gone
-from larm.cluster.session import SavedSession
+from larm.cluster.applicant import SavedSession
 from larm.cluster.transport import speaks_for
 from larm.errors import UsageError
 from larm.kit.disk.atomic import write_atomically

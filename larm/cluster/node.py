@@ -17,7 +17,8 @@ import msgspec
 from larm.cluster.agent import Agent
 from larm.cluster.agent_client import AgentClient
 from larm.cluster.agent_server import AgentServer
-from larm.cluster.card import Card
+from larm.cluster.applicant import Mine
+from larm.cluster.card import read_cards
 from larm.cluster.copies import Copies
 from larm.cluster.courier import Courier
 from larm.cluster.credentials import Credentials
@@ -33,7 +34,7 @@ from larm.cluster.pages import Pages
 from larm.cluster.placement import PLACEMENTS
 from larm.cluster.post import Post
 from larm.cluster.search_again import Search
-from larm.cluster.session import Mine, Session
+from larm.cluster.session import Session
 from larm.cluster.terms import Doors, Rule
 from larm.cluster.together import Together
 from larm.cluster.transport import Asked, Origin, Refusal
@@ -287,7 +288,7 @@ class Node:
         if session.wire != self._wire:
             self._wire = session.wire
             self._doors.log(f"the agents speak wire version {self._wire}")
-        self.together.hear(_cards({**session.lasts, **session.figures}))
+        self.together.hear(read_cards({**session.lasts, **session.figures}))
         if self._pages.granted(session.granted) or (rested and fence.left() > 0):
             self._wake()
         if session.trouble != self._trouble:
@@ -511,15 +512,3 @@ class Node:
 
 
 _encode = msgspec.msgpack.Encoder().encode
-_card = msgspec.msgpack.Decoder(Card)
-
-
-def _cards(found: dict[str, bytes]) -> dict[str, Card]:
-    """Those that can be read: a later version may tell more, but no other things at the same places."""
-    cards = {}
-    for name, data in found.items():
-        try:
-            cards[name] = _card.decode(data)
-        except GARBAGE:
-            continue
-    return cards

@@ -28,8 +28,6 @@ class Origin(msgspec.Struct, frozen=True, array_like=True):
     """Name of the agent."""
     nonce: int
     """The number of its membership."""
-    settings: str = ""
-    """Digest of the settings that must be equal."""
     wire: int = 1
     """Wire version of the body."""
 
@@ -55,10 +53,10 @@ class Refusal(msgspec.Struct, frozen=True, array_like=True):
     """The answer to a request that is not carried out."""
 
     code: str
-    """garbage, authority, expired, revoked, clock, name, agent, members, cluster, generation, settings, wire, large, busy, or
+    """garbage, authority, expired, revoked, clock, name, agent, members, cluster, generation, wire, large, busy, or
     another one that agents agree on."""
     reason: str
-    """A sentence for people, from the receiver's side: ``its settings differ``."""
+    """A sentence for people, from the receiver's side: ``it is of another cluster``."""
 
 
 class NoAnswer(NamedTuple):

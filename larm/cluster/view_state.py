@@ -166,17 +166,9 @@ class ViewState:
         known = self._known
         return known.views[-1][1].order(host, count) if known.view.members else []
 
-    def may_ask(self, host: str, now: float) -> bool:
-        """Return True if this agent may send a request to the host now."""
-        known = self._known
-        inside = self.me in known.view.members and known.views[-1][1].owner(host) == self.me
-        return inside and now < self.fenced_at and self._opened(known, host, now)
-
     def opened(self, host: str, now: float) -> bool:
         """Return True if no earlier owner of the host may still ask it."""
-        return self._opened(self._known, host, now)
-
-    def _opened(self, known: _Known, host: str, now: float) -> bool:
+        known = self._known
         if known.view.closed:
             return False
         if not known.view.past or host in known.open:

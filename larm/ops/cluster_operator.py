@@ -12,17 +12,17 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from larm.building.etcd import RUN, credentials_of, etcd_of, listen_of, site_of
-from larm.cluster.card import Card
-from larm.cluster.etcd import Etcd, Found, Get, NoEtcd, Pair, Put, Same
+from larm.cluster.card import Card, read_cards
+from larm.cluster.etcd import Etcd, Found, Get, NoEtcd, Put
 from larm.cluster.etcd_member import known_endpoints, remove_member
 from larm.cluster.etcd_process import EtcdProcess
 from larm.cluster.files import ETCD, IDENTITY
 from larm.cluster.identity import Identity, read_identity
-from larm.cluster.keys import AgentState, ClusterId, Command, Keys, Member, Run, SeenAgent, View, pack, unpack
+from larm.cluster.keys import ClusterId, Command, Keys, Member, View, pack
 from larm.cluster.overview import agent_lines, totals
 from larm.cluster.placement import PLACEMENTS, key_of
+from larm.cluster.reading import Reading, gets, reading_of
 from larm.cluster.roster import Roster, read_roster
-from larm.cluster.session import Applicant, SavedSession, Session
 from larm.cluster.terms import same_for_all
 from larm.cluster.view_state import Rules
 from larm.config import Config
@@ -31,6 +31,7 @@ from larm.errors import UsageError, refusing
 from larm.kit.clock import boot_time
 from larm.kit.disk.lock import DirectoryLock
 from larm.model.url import BadUrl, URLNormalizer
+from larm.ops.cluster_repair import ClusterRepair
 from larm.ops.control.requests import AgentTable
 
 _SENDER = "larm cluster"
@@ -55,16 +56,12 @@ class _Lease(msgspec.Struct, frozen=True):
     left: int = msgspec.field(name="TTL", default=0)
 
 
-class _Reading(NamedTuple):
-    """The keys of a cluster at one revision."""
+class _Known(NamedTuple):
+    """A cluster as etcd has it now."""
 
-    revision: int
+    reading: Reading
     id: ClusterId
-    view: View
-    run: Run
-    agents: Mapping[str, SeenAgent]
     cards: Mapping[str, Card]
-    modified: Mapping[str, int]
     silent: Mapping[str, float]
     """Seconds since the last renewal of each agent, as the TTL of its lease tells them."""
     lease: float
@@ -81,8 +78,9 @@ class _Reading(NamedTuple):
 
     @property
     def _running(self) -> list[str]:
-        names = sorted({*self.view.members, *self.agents})
-        return [name for name in names if name not in self.agents or not self.agents[name].state.stopped]
+        agents = self.reading.agents
+        names = sorted({*self.reading.view.members, *agents})
+        return [name for name in names if name not in agents or not agents[name].state.stopped]
 
 
 class _Silence(UsageError):  # noqa: N818
@@ -121,18 +119,19 @@ class ClusterOperator:
         """Return the agents, and the owner of the host if one is given. Etcd may have ended with the agents: then the directory
         has the figures that its agent knew last."""
         try:
-            reading = self._read()
+            known = self._read()
         except _Silence as silence:
-            known = None if self._named else read_roster(self._directory / QUEUES)
-            if known is None:
+            roster = None if self._named else read_roster(self._directory / QUEUES)
+            if roster is None:
                 raise
-            return _remembered(known, host, str(silence))
+            return _remembered(roster, host, str(silence))
+        reading = known.reading
         lines = agent_lines(
             reading.view,
             reading.agents,
-            reading.cards,
-            lambda name: reading.silent.get(name, -1.0),
-            lease=reading.lease,
+            known.cards,
+            lambda name: known.silent.get(name, -1.0),
+            lease=known.lease,
             over=reading.run.state == "over",
         )
         return AgentTable(
@@ -141,8 +140,8 @@ class ClusterOperator:
             epoch=reading.view.epoch,
             begun=reading.run.state == "running",
             agents=tuple(lines),
-            owner=_owner(reading, host) if host else "",
-            totals=totals(lines, reading.cards),
+            owner=_owner(known, host) if host else "",
+            totals=totals(lines, known.cards),
             run=reading.run.state,
         )
 
@@ -160,25 +159,24 @@ class ClusterOperator:
 
     def order(self, what: Literal["pause", "resume", "stop"]) -> str:
         """Give a command to all agents; return which ones it reaches."""
-        reading, keys = self._read(), self._keys
-        if not reading.heard:
+        known, key = self._read(), self._keys.command
+        if not known.heard:
             raise UsageError(f"no agent of the cluster {self.name} is running")
-        command = Command(reading.run.number, _SENDER, what)
-        compares = [Same(key, reading.modified.get(key, 0)) for key in (keys.run, keys.command)]
-        done = self._etcd.txn(compares, [Put(keys.command, pack(command))])
+        command = Command(known.reading.run.number, _SENDER, what)
+        done = self._etcd.txn(known.reading.same(self._keys.run, key), [Put(key, pack(command))])
         if isinstance(done, NoEtcd):
             raise UsageError(done.reason)
         if not done.ok:
             raise UsageError("another command came just now: try again")
-        later = f"; {', '.join(reading.unheard)} can't be heard now, and will hear of it later" if reading.unheard else ""
-        return f"{', '.join(reading.heard)} {_VERBS[what][len(reading.heard) > 1]}{later}"
+        later = f"; {', '.join(known.unheard)} can't be heard now, and will hear of it later" if known.unheard else ""
+        return f"{', '.join(known.heard)} {_VERBS[what][len(known.heard) > 1]}{later}"
 
     def remove(self, name: str) -> str:
         """Remove an agent that will not come back, with its member of etcd; return what follows."""
-        session = self._watched(self._read().lease)
-        if name in session.state.view.lost:
+        repair = self._repair(self._read().lease)
+        if name in repair.state.view.lost:
             return f"{name} was removed by the other agents already"
-        _refuse(session.remove(name, boot_time))
+        repair.remove(name)
         member = remove_member(self._etcd, name)
         also = ", and so is its member of etcd" if member is True else ""
         return f"{name} is removed{also}: its hosts go to other agents as soon as no request of it can be under way"
@@ -187,8 +185,7 @@ class ClusterOperator:
         """Found the cluster again from the directory of its agent; return what follows."""
         if not self._identity.session.cluster:
             raise UsageError(f"{self._directory} was in no cluster: --dir names the directory of an agent")
-        session = self._watched(float(self._settings.lease))
-        _refuse(session.found_again(self._identity.session, boot_time))
+        self._repair(float(self._settings.lease)).found_again(self._identity.session)
         return f"the cluster {self.name} is founded again: its agents join by themselves, or start them as before"
 
     def alone(self) -> str:
@@ -211,49 +208,27 @@ class ClusterOperator:
                 process.end()
         return "the member of etcd of this directory is the only one now: start the agent with the same command as before"
 
-    def _watched(self, lease: float) -> Session:
-        """Return a session that has polled for half a lease: an agent that is silent then does not renew."""
-        rules = Rules(lease, self._request)
-        session = Session(self._etcd, self._keys, Applicant("", 0), SavedSession(), rules=rules)
-        end, never = boot_time() + lease / 2, threading.Event()
-        while True:
-            if not session.look(boot_time):
-                raise UsageError(session.trouble)
-            if boot_time() > end:
-                return session
-            never.wait(min(1.0, lease / 8))
+    def _repair(self, lease: float) -> ClusterRepair:
+        repair = ClusterRepair(self._etcd, self._keys, rules=Rules(lease, self._request))
+        repair.watch()
+        return repair
 
-    def _read(self) -> _Reading:
-        keys = self._keys
-        tops = (keys.agents, keys.figures, keys.lasts)
-        single = [Get(key) for key in (keys.id, keys.view, keys.run, keys.command)]
-        found = self._etcd.txn((), [*single, *(Get(top, prefix=True) for top in tops)])
+    def _read(self) -> _Known:
+        found = self._etcd.txn((), gets(self._keys, figures=True))
         if isinstance(found, NoEtcd):
             raise _Silence(found.reason)
-        pairs = {pair.key: pair for some in found.pairs for pair in some}
-        if keys.id not in pairs:
-            raise UsageError(f"etcd at {self._etcd.endpoints[0]} has no cluster {self.name}: correct --cluster or --etcd")
         with refusing(f"a key of the cluster {self.name} can't be read, perhaps of a newer larm", msgspec.DecodeError):
-            agents = {
-                name: SeenAgent(unpack(pair.value, AgentState), pair.modified) for name, pair in _below(keys.agents, pairs)
-            }
-            lasts = [*_below(keys.lasts, pairs), *_below(keys.figures, pairs)]
-            cards = {name: unpack(pair.value, Card) for name, pair in lasts}
-            identity = unpack(pairs[keys.id].value, ClusterId)
-            view = unpack(pairs[keys.view].value, View) if keys.view in pairs else View()
-            run = unpack(pairs[keys.run].value, Run) if keys.run in pairs else Run()
+            reading = reading_of(found, self._keys)
+        if reading.id is None:
+            raise UsageError(f"etcd at {self._etcd.endpoints[0]} has no cluster {self.name}: correct --cluster or --etcd")
         leases = self._leases()
         granted = max((lease.granted for lease in leases.values()), default=0)
-        return _Reading(
-            revision=found.revision,
-            id=identity,
-            view=view,
-            run=run,
-            agents=agents,
-            cards=cards,
-            modified={key: pair.modified for key, pair in pairs.items()},
-            silent={name: float(max(0, lease.granted - lease.left - 1)) for name, lease in leases.items()},  # rounded up
-            lease=granted / 3 or float(self._settings.lease),
+        return _Known(
+            reading,
+            reading.id,
+            read_cards({**reading.lasts, **reading.figures}),
+            {name: float(max(0, lease.granted - lease.left - 1)) for name, lease in leases.items()},  # rounded up
+            granted / 3 or float(self._settings.lease),
         )
 
     def _leases(self) -> dict[str, _Lease]:
@@ -289,10 +264,6 @@ def _host(text: str) -> str:
         return URLNormalizer().parse(text if "://" in text else f"http://{text}/").host
 
 
-def _below(top: str, pairs: Mapping[str, Pair]) -> list[tuple[str, Pair]]:
-    return [(key[len(top) :], pair) for key, pair in pairs.items() if key.startswith(top)]
-
-
 def _wait_for(etcd: Etcd, process: EtcdProcess) -> None:
     """Return once this member answers a read that needs a majority."""
     end, never = boot_time() + _START, threading.Event()
@@ -307,16 +278,11 @@ def _wait_for(etcd: Etcd, process: EtcdProcess) -> None:
         etcd.close()
 
 
-def _refuse(why: str) -> None:
-    if why:
-        raise UsageError(why)
-
-
-def _owner(reading: _Reading, host: str) -> str:
+def _owner(known: _Known, host: str) -> str:
     """Return the owner of a host. The digests of the settings tell which of their two values two settings have."""
-    members = {name: member.weight for name, member in reading.view.members.items()}
-    by: Literal["site", "host"] = "host" if _is(reading.id, "cluster.by", "host") else "site"
-    placement = PLACEMENTS["intervals" if _is(reading.id, "cluster.placement", "intervals") else "ring"]
+    members = {name: member.weight for name, member in known.reading.view.members.items()}
+    by: Literal["site", "host"] = "host" if _is(known.id, "cluster.by", "host") else "site"
+    placement = PLACEMENTS["intervals" if _is(known.id, "cluster.placement", "intervals") else "ring"]
     return placement(members).owner(key_of(_host(host), by)) if members else ""
 
 

@@ -17,12 +17,14 @@ from typing import NamedTuple
 
 import greenlet
 
+from larm.cluster.applicant import Applicant, Mine, SavedSession
 from larm.cluster.etcd import Found, NoEtcd, Operation, Put, Same
 from larm.cluster.keys import LAST, Idle, Keys, PastView, Run, View, unpack
 from larm.cluster.placement import HashRing
-from larm.cluster.session import Applicant, Mine, SavedSession, Session
+from larm.cluster.session import Session
 from larm.cluster.view_state import Rules, ViewState
 from tests.support.fake_etcd import FakeEtcd
+from tests.support.views import may_ask
 
 RULES = Rules(lease=20.0, request=30.0)
 TICK = 0.5
@@ -277,7 +279,7 @@ class Agent:
             self.put([page])
         if self.session.run.state == "running":
             for host, queue in list(self.disk.queue.items()):
-                if host not in self.requests and state.may_ask(host, at) and not self.leaving_now():
+                if host not in self.requests and may_ask(state, host, at) and not self.leaving_now():
                     page = queue.pop(0)
                     if not queue:
                         del self.disk.queue[host]

@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 import greenlet
 
-from larm.cluster.session import Applicant, Session
+from larm.cluster.applicant import Applicant
+from larm.cluster.session import Session
 from larm.cluster.transport import Asked
 from larm.cluster.view_state import ViewState
 from tests.cluster import session_world

@@ -9,8 +9,8 @@ import pytest
 
 from larm.cluster import identity
 from larm.cluster.agent import Gone
+from larm.cluster.applicant import SavedSession
 from larm.cluster.identity import Identity, place_of, read_identity, write_identity
-from larm.cluster.session import SavedSession
 from larm.cluster.transport import speaks_for
 from larm.errors import StorageError, UsageError
 

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from larm.cluster.agent import Gone
+from larm.cluster.applicant import Applicant, SavedSession
 from larm.cluster.identity import Identity, read_identity
 from larm.cluster.keys import Keys
 from larm.cluster.node import Node, Wires
-from larm.cluster.session import Applicant, SavedSession, Session
+from larm.cluster.session import Session
 from larm.cluster.terms import Doors, Rule
 from larm.cluster.transport import Asked, Origin, Refusal
 from larm.config import ClusterSettings, Config

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from larm.cluster.applicant import Mine
 from larm.cluster.pages import Pages
-from larm.cluster.session import Mine
 from larm.engine.allowance import PageBudget
 from tests.cluster.test_session import Agent, Cluster
 

@@ -5,12 +5,16 @@ from itertools import count
 import msgspec
 import pytest
 
+from larm.cluster.applicant import Applicant, Mine, SavedSession
 from larm.cluster.etcd import Get, NoEtcd, Put
 from larm.cluster.keys import LAST, ClusterId, Command, Idle, Keys, View, unpack
-from larm.cluster.session import GATHER, Applicant, Mine, SavedSession, Session
+from larm.cluster.session import GATHER, Session
 from larm.cluster.view_state import Rules
+from larm.errors import UsageError
+from larm.ops.cluster_repair import ClusterRepair
 from tests.support.etcd import RealEtcd, needs_etcd
 from tests.support.fake_etcd import FakeEtcd
+from tests.support.views import may_ask
 
 KEYS = Keys("test")
 RULES = Rules(lease=20.0, request=30.0)
@@ -71,7 +75,7 @@ class Agent:
         self.session.round(self.mine._replace(released=released), lambda: self.cluster.now)
 
     def may_ask(self, host):
-        return self.state.may_ask(host, self.cluster.now)
+        return may_ask(self.state, host, self.cluster.now)
 
 
 class Cluster:
@@ -425,9 +429,9 @@ def test_cluster_is_founded_again_with_the_agents_that_stopped(cluster):
     epoch, identity = cluster.view.epoch, a.session.saved.cluster
     cluster.etcd.restore((1, {}, {}))
     cluster.run(3)
-    operator = Agent(cluster, "").session
+    operator = ClusterRepair(Wire(cluster.etcd), KEYS, rules=RULES)
     operator.look(lambda: cluster.now)
-    assert operator.found_again(a.session.saved, lambda: cluster.now) == ""
+    operator.found_again(a.session.saved)
     assert cluster.read(KEYS.id, ClusterId).generation == 2
     begun = cluster.now
     a.holds = b.holds = True
@@ -446,30 +450,34 @@ def test_cluster_is_founded_again_with_the_agents_that_stopped(cluster):
 
 def test_cluster_that_runs_is_not_founded_again(cluster):
     a, _b = cluster.start("a", "b")
-    operator = Agent(cluster, "").session
+    operator = ClusterRepair(Wire(cluster.etcd), KEYS, rules=RULES)
     for _ in range(12):
         cluster.run(1)
         operator.look(lambda: cluster.now)
-    assert "is running" in operator.found_again(a.session.saved, lambda: cluster.now)
+    with pytest.raises(UsageError, match="is running"):
+        operator.found_again(a.session.saved)
 
 
 def test_operator_removes_only_agents_that_do_not_run(cluster):
     _a, _b = cluster.start("a", "b")
-    operator = Agent(cluster, "").session
+    operator = ClusterRepair(Wire(cluster.etcd), KEYS, rules=RULES)
     operator.look(lambda: cluster.now)
-    assert operator.remove("x", lambda: cluster.now).startswith("x is not a member")
+    with pytest.raises(UsageError, match="x is not a member"):
+        operator.remove("x")
     for _ in range(12):
         cluster.run(1)
         operator.look(lambda: cluster.now)
-    assert operator.remove("b", lambda: cluster.now).startswith("b is running")
+    with pytest.raises(UsageError, match="b is running"):
+        operator.remove("b")
     del cluster.agents["b"]
     for _ in range(12):
         cluster.run(1)
         operator.look(lambda: cluster.now)
-    assert operator.remove("b", lambda: cluster.now) == ""
+    operator.remove("b")
     assert cluster.view.members.keys() == {"a"}
     assert cluster.view.lost.keys() == {"b"}
-    assert operator.remove("a", lambda: cluster.now)
+    with pytest.raises(UsageError, match="a is running"):
+        operator.remove("a")
 
 
 def test_other_settings_are_named(cluster):

@@ -30,7 +30,7 @@ NOW = datetime.datetime.now(datetime.UTC)
 LONG_AGO = NOW - datetime.timedelta(days=365 * 11)
 AHEAD = NOW + datetime.timedelta(days=30)
 HERE = Address("127.0.0.1", 0)
-ONE, TWO = Origin("c0ffee", 1, 7, "one-a1", 11, "d1"), Origin("c0ffee", 1, 7, "two-b2", 22, "d1")
+ONE, TWO = Origin("c0ffee", 1, 7, "one-a1", 11), Origin("c0ffee", 1, 7, "two-b2", 22)
 
 
 @pytest.fixture(scope="module")
@@ -189,7 +189,6 @@ def test_taken_port_is_a_config_error() -> None:
     [
         ("cluster", {"cluster": "other"}),
         ("generation", {"generation": 2}),
-        ("settings", {"settings": "d2"}),
         ("wire", {"wire": 2}),
         ("name", {"sender": "one-a1"}),
     ],

@@ -59,12 +59,6 @@ def test_late_answer_to_older_renewal_does_not_shorten_fence(state):
     assert state.fenced_at == 120.0
 
 
-def test_agent_asks_only_hosts_that_it_owns(state):
-    state.confirm(100.0)
-    assert state.may_ask(host_of("b", "abc"), 101.0)
-    assert not state.may_ask(host_of("a", "abc"), 101.0)
-
-
 def test_lost_owner_is_waited_for_from_first_sight_of_its_last_renewal(state):
     host = host_of("a", "abc", then="b")
     lose_a(state, 10, 121.0)

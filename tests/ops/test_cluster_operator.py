@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from larm.cli import run
+from larm.cluster.applicant import Applicant, Mine, SavedSession
 from larm.cluster.card import Card, Figures
 from larm.cluster.etcd import Delete, Etcd, Found, Get, Put
 from larm.cluster.etcd_process import EtcdProcess, Site
@@ -20,7 +21,7 @@ from larm.cluster.files import ETCD, IDENTITY
 from larm.cluster.identity import Identity, write_identity
 from larm.cluster.keys import Keys
 from larm.cluster.roster import Roster, write_roster
-from larm.cluster.session import Applicant, Mine, SavedSession, Session
+from larm.cluster.session import Session
 from larm.cluster.terms import same_for_all
 from larm.cluster.view_state import Rules
 from larm.crawldir.state import QUEUES

@@ -52,7 +52,7 @@ class FakeEtcd:
             match each:
                 case Get():
                     read = [entry.pair for entry in map(self._entries.get, self._keys(each)) if entry is not None]
-                    pairs.append(tuple(pair for pair in read if pair.modified >= each.since))
+                    pairs.append(tuple(read))
                 case Put():
                     self._put(each)
                     writes = True

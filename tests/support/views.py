@@ -24,6 +24,11 @@ def view(epoch: int, *names: str, past: Sequence[tuple[int, str]] = (), lost: di
     )
 
 
+def may_ask(state: ViewState, host: str, now: float) -> bool:
+    """Return True if this agent may send a request to the host now."""
+    return state.owner(host) == state.me and not state.fenced(now) and state.opened(host, now)
+
+
 def see(state: ViewState, seen: View, now: float, *, released: int | None = None) -> None:
     """A poll finds this view; its members have just renewed."""
     let_go = seen.epoch if released is None else released
