@@ -133,6 +133,7 @@ class Bed:
             f"agent.contact=mailto:{label}@bed",
             "cluster.insecure=true",
             "processing.processes=0",
+            "frontier.per_address=0",  # all servers of the web have the address of loopback
             f"cluster.lease={size.lease:g}s",
             f"fetch.timeout={size.timeout:g}s",
             *(["monitor.tick=1s"] if size.lease < 10 else []),

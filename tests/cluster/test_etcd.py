@@ -67,7 +67,7 @@ class Random:
             case 1:
                 return Delete(key, prefix)
             case _:
-                return Get(key, prefix, self._random.choice((0, 0, self._seen[-1])))
+                return Get(key, prefix)
 
 
 @needs_etcd
