@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Literal, TypedDict, TypeVar, Unpack
 
 import click
 
-from larm.cli.options import Function, LarmGroup, config_options, directory_option, effective, existing
-from larm.cli.terminal import Call, say, with_call
+from larm.cli.options import Function, LarmGroup, config_options, directory_option, effective, existing, key_and_value
+from larm.cli.terminal import Call, say, shown, with_call
 from larm.errors import UsageError, needing
 from larm.kit.disk.disk_failure import disk_failures
 
@@ -101,6 +101,8 @@ def status(call: Call, *, host: str, **place: Unpack[_Place]) -> None:
     view = f", view {table.epoch}" if table.epoch else ""
     run = f", {table.run}" if table.run not in {"", "running"} else ""
     click.echo(f"cluster {table.cluster}{view}{run}")
+    for key, value in table.changes.items():
+        click.echo(shown(f"{key} is {value} for all agents"))
     for agent in table.agents:
         click.echo(_line(agent, me=agent.name == table.me))
         if call.verbose and (work := [f"{thread} {count:,}" for thread, count in sorted(agent.work.items()) if count]):
@@ -144,6 +146,18 @@ def resume(**place: Unpack[_Place]) -> None:
 def stop(**place: Unpack[_Place]) -> None:
     """End all agents in good order, as Ctrl-C does with one; the same commands go on."""
     _order("stop", place)
+
+
+@cluster.command("set")
+@click.argument("setting", metavar="KEY=VALUE")
+@_place_options
+def set_(setting: str, **place: Unpack[_Place]) -> None:
+    """Change a setting for all agents of this run, such as frontier.delay=2s; a wrong one says which can be changed."""
+    from larm.ops.control.requests import All
+
+    key, value = key_and_value(setting)
+    done = _asked(place, All("set", key, value))
+    say(done.says if done is not None else _operator(place).change(key, value))
 
 
 def _order(what: Literal["pause", "resume", "stop"], place: _Place) -> None:

@@ -12,11 +12,10 @@ import click
 import msgspec
 
 from larm.building.start_urls import read_starts
-from larm.cli.options import CONTEXT, Function, LarmGroup, directory_option
+from larm.cli.options import CONTEXT, Function, LarmGroup, directory_option, key_and_value
 from larm.cli.terminal import Call, as_json, complain, shown, topic_rows, with_call
 from larm.engine.figures.rates import duration, size
 from larm.engine.orders import Add, AnyOrder, Block, Done, Pause, Reopen, Resume, Set, Unblock
-from larm.errors import UsageError
 from larm.kit.counted import counted
 from larm.kit.printable import harmless, printable
 from larm.model.url import URLNormalizer
@@ -195,10 +194,7 @@ def add(talk: Talk, *, urls: tuple[str, ...]) -> int:
 @_talking
 def set_(talk: Talk, *, setting: str) -> None:
     """Change a setting while it runs, such as frontier.delay=2s; a wrong one says which can be changed."""
-    key, equals, value = setting.partition("=")
-    if not equals:
-        raise UsageError(f"{setting}: expected KEY=VALUE")
-    talk.order(Set(key.strip(), value.strip()))
+    talk.order(Set(*key_and_value(setting)))
 
 
 @ctl.command()

@@ -334,6 +334,14 @@ def users_file() -> Path | None:
     return path if is_there(path) else None
 
 
+def key_and_value(text: str) -> tuple[str, str]:
+    """Return the parts of KEY=VALUE. Raises UsageError."""
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(f"{text}: expected KEY=VALUE")
+    return key.strip(), value.strip()
+
+
 def access_form(text: str) -> str:
     """Of a URL or a path that somebody typed. Raises UsageError."""
     from larm.building.start_urls import address

@@ -20,7 +20,7 @@ from larm.kit.printable import escaped, harmless, printable
 
 CONFIGURED = (
     *("crawl", "search", "why", "check", "links", "export", "forget", "reindex", "repair", "warc export"),
-    *("cluster status", "cluster pause", "cluster resume", "cluster stop"),
+    *("cluster status", "cluster pause", "cluster resume", "cluster set", "cluster stop"),
     *("cluster remove", "cluster found", "cluster etcd"),
 )
 """Commands that have ``--dir`` and ``--config``."""

@@ -3,6 +3,8 @@
 A struct is an array on the wire. A field is only ever added at the end: older versions ignore it, newer ones use its default.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Literal, NamedTuple, TypeVar
 
 import msgspec
@@ -17,7 +19,8 @@ Count = Annotated[int, msgspec.Meta(ge=0, le=LAST)]
 Weight = Annotated[float, msgspec.Meta(gt=0, lt=1_000)]
 """A weight that a placement accepts (`larm.cluster.placement`)."""
 Text = Annotated[str, msgspec.Meta(max_length=1_000)]
-What = Literal["pause", "resume", "stop"]
+What = Literal["pause", "resume", "stop", "set"]
+NO_CHANGES: Mapping[str, str] = MappingProxyType({})
 _Value = TypeVar("_Value", bound=msgspec.Struct)
 
 
@@ -133,14 +136,25 @@ class Idle(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Command(msgspec.Struct, frozen=True, array_like=True):
-    """A command to all agents of a run."""
+    """The newest command to all agents of a run, and the settings that were changed for all."""
 
     run: Count
     sender: Text
-    what: What
+    what: What = "set"
     why: Text = ""
     number: Count = 0
-    """Random: the same words given again are another command."""
+    """Random: the same words given again are another command. It stays if a setting is changed."""
+    changes: dict[Text, Text] = {}
+    """Settings that were changed in this run, as they were written."""
+
+    def then(
+        self, sender: str, what: What, why: str = "", number: int = 0, changes: Mapping[str, str] = NO_CHANGES
+    ) -> "Command":
+        """Return the next command of this run."""
+        changed = {**self.changes, **changes}
+        if what == "set":
+            return msgspec.structs.replace(self, changes=changed)
+        return Command(self.run, sender, what, why, number, changed)
 
 
 class Quota(msgspec.Struct, frozen=True, array_like=True):

@@ -8,7 +8,7 @@ Locks: the gate, then the agent's. Under the agent's lock nothing is written to 
 """
 
 import threading
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -384,8 +384,8 @@ class Node:
             self._hurry.set()
         return found
 
-    def _tell(self, what: What, why: str) -> None:
-        self._wires.session.order(what, why)
+    def _tell(self, what: What, why: str, changes: Mapping[str, str]) -> None:
+        self._wires.session.order(what, why, changes)
         self._hurry.set()
 
     def _refuse(self, why: str) -> None:

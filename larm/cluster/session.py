@@ -8,7 +8,7 @@ Its rule: every transaction that writes compares all that it rests on, and this 
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -18,6 +18,7 @@ from larm.cluster.etcd import Delete, Etcd, Get, Operation, Put, Same
 from larm.cluster.keys import (
     MOST,
     MOST_PAST,
+    NO_CHANGES,
     AgentState,
     ClusterId,
     Command,
@@ -77,7 +78,7 @@ class Session(OwnKey):
         """Number of the run whose last figures were read: those that came with the claims."""
         self._busy = False
         """`busy` was called since the last round began."""
-        self._orders: list[tuple[What, str, int]] = []
+        self._orders: list[tuple[What, str, int, Mapping[str, str]]] = []
 
     # -- any thread
 
@@ -103,10 +104,10 @@ class Session(OwnKey):
             self._busy = True
             return not self.told_idle
 
-    def order(self, what: What, why: str = "") -> None:
-        """Give a command to all agents, with one of the next rounds."""
+    def order(self, what: What, why: str = "", changes: Mapping[str, str] = NO_CHANGES) -> None:
+        """Give a command to all agents, with one of the next rounds. ``changes``: settings, as they were written."""
         with self._lock:
-            self._orders.append((what, why, self._random()))
+            self._orders.append((what, why, self._random(), changes))
 
     # -- larm-etcd
 
@@ -366,11 +367,11 @@ class Session(OwnKey):
         with self._lock:
             if not self._orders:
                 return False
-            what, why, number = self._orders[0]
-        command = Command(self.run.number, self._name, what, why, number)
+            order = self._orders[0]
+        last = self.command.command if self.command is not None else Command(self.run.number, self._name)
+        command = last.then(self._name, *order)
         compares = self._reading.same(self._mine["agents"], self._keys.command)
-        there = self.command is not None and self.command.command == command
-        if there or self._do(compares, (Put(self._keys.command, pack(command)),)):
+        if command == last or self._do(compares, (Put(self._keys.command, pack(command)),)):
             with self._lock:
                 del self._orders[0]
         return True

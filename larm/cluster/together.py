@@ -5,21 +5,20 @@ thread, and ``larm-etcd`` reads `card` and brings what it has found (`hear`).
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from larm.cluster.agent import Agent
 from larm.cluster.card import Card, Figures, Rests
-from larm.cluster.keys import Command, SeenCommand, What
+from larm.cluster.keys import NO_CHANGES, Command, SeenCommand, What
 from larm.cluster.overview import agent_lines, totals
 from larm.cluster.page_sample import PageSample
 from larm.cluster.roster import Roster, place_of, read_roster, write_roster
 from larm.cluster.session import GATHER
 from larm.cluster.terms import Doors, Rule
 from larm.engine.figures.snapshot import AgentLine, ClusterFigures
-from larm.engine.orders import Pause, Resume
+from larm.engine.orders import AnyOrder, Pause, Resume, Set
 from larm.engine.parts import Frontier
 from larm.errors import UsageError
 from larm.frontier.host import LONGEST_WAIT
@@ -28,13 +27,13 @@ from larm.kit.commands import command
 TIME_SPENT = "closespider_timeout"
 _EVERY = 1.0
 """Seconds between two looks at our own figures."""
-_DONE = {"pause": "pauses", "resume": "goes on", "stop": "ends"}
+_DONE = {"pause": "pauses", "resume": "goes on", "stop": "ends", "set": "takes it"}
 
 
 class Together:
-    """Of one crawl. ``folder``: of its queues; ``tell``: have etcd told of a command, soon."""
+    """Of one crawl. ``folder``: of its queues; ``tell``: have etcd told of a command, soon: see `Session.order`."""
 
-    def __init__(self, agent: Agent, rule: Rule, doors: Doors, folder: Path, tell: Callable[[What, str], object]) -> None:
+    def __init__(self, agent: Agent, rule: Rule, doors: Doors, folder: Path, tell: Callable[..., object]) -> None:
         """Raises StorageError."""
         known = read_roster(folder)
         # constant after construction
@@ -58,7 +57,7 @@ class Together:
         """Of all, as far as is known here."""
         # only larm-agents
         self._next = 0.0
-        self._carried_out = 0
+        self._carried_out = SeenCommand(Command(0, ""), 0)
         self._saved: object = None
         # written by larm-agents
         self._held = ""
@@ -72,10 +71,15 @@ class Together:
 
     # -- any thread
 
-    def order(self, what: What, why: str = "") -> str:
+    def change(self, key: str, value: str) -> str:
+        """Change a setting for all agents of this run, also later ones. Return what follows. Raises UsageError."""
+        self._doors.steering.limits.check_in_cluster(key, value)
+        return f"{key} is {value} now: {self.order('set', changes={key: value})}"
+
+    def order(self, what: What, why: str = "", changes: Mapping[str, str] = NO_CHANGES) -> str:
         """Have all agents do something; what is to be said of it."""
         state, now = self._agent.state, self._doors.now()
-        self._tell(what, why)
+        self._tell(what, why, changes)
         others = sorted(state.others())
         silent = [name for name in others if state.silent(name, now) >= state.rules.lease]
         heard = f"this agent {_DONE[what]}, and so {'do' if len(others) > 1 else 'does'} {', '.join(others)}"
@@ -123,9 +127,9 @@ class Together:
 
     def step(self, now: float, command: SeenCommand | None) -> None:
         """Some times a second. ``command``: the newest for all of this run."""
-        if command is not None and command.revision != self._carried_out:
-            self._carried_out = command.revision
-            self._carry_out(command.command)
+        if command is not None and command.revision != self._carried_out.revision:
+            last, self._carried_out = self._carried_out.command, command
+            self._carry_out(command.command, last)
         if now < self._next or self._frontier is None:
             return
         self._next = now + _EVERY
@@ -156,13 +160,19 @@ class Together:
         cards = {**self.cards, self._me: self.card}
         write_roster(self._folder, msgspec.structs.replace(self._blank, members=members, cards=cards))
 
-    def _carry_out(self, command: Command) -> None:
-        if command.what == "stop":
-            self._doors.shared.bell.ring(command.why or "shutdown")
-            return
-        with suppress(UsageError):  # it ends
-            self._doors.steering.order(Pause() if command.what == "pause" else Resume())
-            self._doors.steering.carry_out()
+    def _carry_out(self, command: Command, last: Command) -> None:
+        orders: list[AnyOrder] = [Set(key, value) for key, value in command.changes.items() if last.changes.get(key) != value]
+        if command.number != last.number and command.what != "set":
+            if command.what == "stop":
+                self._doors.shared.bell.ring(command.why or "shutdown")
+                return
+            orders.append(Pause() if command.what == "pause" else Resume())
+        for order in orders:
+            try:
+                self._doors.steering.order(order)
+            except UsageError as error:  # it ends, or is of another version
+                self._doors.log(f"a command of {command.sender} is not carried out here: {error}")
+        self._doors.steering.carry_out()
 
     def _figures(self, frontier: Frontier) -> Figures:
         counters, tally = self._doors.shared.counters.snapshot(), self._doors.shared.tally.value

@@ -46,6 +46,13 @@ class Limits:
             raise UsageError(f"{key} can't be changed while the crawl runs; these can: {', '.join(CHANGEABLE)}")
         return changed(self.now, key, value)
 
+    def check_in_cluster(self, key: str, value: str) -> None:
+        """Raise UsageError for a change that can't be made while several agents crawl."""
+        if key == "crawl.max_pages":
+            stop = "'larm cluster stop'"
+            raise UsageError(f"crawl.max_pages is that of all agents: end them ({stop}), and start each with another")
+        self.check(key, value)
+
     def set(self, key: str, value: str) -> None:
         """Raises as `check`."""
         self.now = self.check(key, value)

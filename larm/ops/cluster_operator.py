@@ -4,6 +4,7 @@ It can be used on any machine that reaches etcd, also after the end of the crawl
 and each transaction compares what it rests on. Failures are UsageErrors with a remedy.
 """
 
+import secrets
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,7 +19,7 @@ from larm.cluster.etcd_member import known_endpoints, remove_member
 from larm.cluster.etcd_process import EtcdProcess
 from larm.cluster.files import ETCD, IDENTITY
 from larm.cluster.identity import Identity, read_identity
-from larm.cluster.keys import ClusterId, Command, Keys, Member, View, pack
+from larm.cluster.keys import NO_CHANGES, ClusterId, Command, Keys, Member, View, What, pack
 from larm.cluster.overview import agent_lines, totals
 from larm.cluster.placement import PLACEMENTS, key_of
 from larm.cluster.reading import Reading, gets, reading_of
@@ -27,6 +28,7 @@ from larm.cluster.terms import same_for_all
 from larm.cluster.view_state import Rules
 from larm.config import Config
 from larm.crawldir.state import QUEUES
+from larm.engine.limits import Limits
 from larm.errors import UsageError, refusing
 from larm.kit.clock import boot_time
 from larm.kit.disk.lock import DirectoryLock
@@ -35,7 +37,7 @@ from larm.ops.cluster_repair import ClusterRepair
 from larm.ops.control.requests import AgentTable
 
 _SENDER = "larm cluster"
-_VERBS = {"pause": ("pauses", "pause"), "resume": ("goes on", "go on"), "stop": ("ends", "end")}
+_VERBS = {"pause": ("pauses", "pause"), "resume": ("goes on", "go on"), "stop": ("ends", "end"), "set": ("takes it", "take it")}
 _START = 30.0
 """Seconds that a member of etcd has to answer after its start."""
 _TRY = 0.1
@@ -94,6 +96,7 @@ class ClusterOperator:
         """Raises UsageError, StorageError."""
         path = directory / QUEUES / IDENTITY
         # constant after construction
+        self._config = config
         self._directory = directory
         self._named = bool(etcd)
         self._identity = read_identity(path) if path.exists() else Identity("", "")
@@ -143,6 +146,7 @@ class ClusterOperator:
             owner=_owner(known, host) if host else "",
             totals=totals(lines, known.cards),
             run=reading.run.state,
+            changes=reading.command.command.changes if reading.command is not None else {},
         )
 
     def details(self) -> list[str]:
@@ -157,12 +161,18 @@ class ClusterOperator:
             lines.append(f"the certificate of {credentials.name} ends on {credentials.ends:%Y-%m-%d}")
         return lines
 
-    def order(self, what: Literal["pause", "resume", "stop"]) -> str:
+    def change(self, key: str, value: str) -> str:
+        """Change a setting for all agents of this run; return which ones it reaches."""
+        Limits(self._config).check_in_cluster(key, value)
+        return f"{key} is {value} now: {self.order('set', {key: value})}"
+
+    def order(self, what: What, changes: Mapping[str, str] = NO_CHANGES) -> str:
         """Give a command to all agents; return which ones it reaches."""
         known, key = self._read(), self._keys.command
         if not known.heard:
             raise UsageError(f"no agent of the cluster {self.name} is running")
-        command = Command(known.reading.run.number, _SENDER, what)
+        last = known.reading.command.command if known.reading.command else Command(known.reading.run.number, _SENDER)
+        command = last.then(_SENDER, what, number=secrets.randbits(62), changes=changes)
         done = self._etcd.txn(known.reading.same(self._keys.run, key), [Put(key, pack(command))])
         if isinstance(done, NoEtcd):
             raise UsageError(done.reason)

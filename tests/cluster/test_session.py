@@ -531,6 +531,19 @@ def test_command_reaches_all_agents_of_the_run(cluster):
     assert a.session.command == b.session.command
 
 
+def test_changed_settings_stay_until_the_next_run(cluster):
+    a, b = cluster.start("a", "b")
+    a.session.order("pause")
+    a.session.order("set", changes={"x": "1"})
+    b.session.order("set", changes={"y": "2"})
+    cluster.run(3)
+    command = a.session.command.command
+    assert (command.what, command.changes) == ("pause", {"x": "1", "y": "2"})
+    b.session.order("resume")
+    cluster.run(2)
+    assert a.session.command.command.changes == command.changes
+
+
 def test_same_command_again_is_another_one(cluster):
     """An agent may have gone on by itself in between."""
     a, b = cluster.start("a", "b")

@@ -6,12 +6,17 @@ from pathlib import Path
 from types import SimpleNamespace as Stub
 from typing import Any
 
+import pytest
+
 from larm.cluster.card import Card, Figures, Rests
 from larm.cluster.courier import Row
 from larm.cluster.keys import Command, SeenCommand
 from larm.cluster.terms import Rule
 from larm.cluster.together import Together
-from larm.engine.orders import Pause, Resume
+from larm.config import Config
+from larm.engine.limits import Limits
+from larm.engine.orders import Pause, Resume, Set
+from larm.errors import UsageError
 from larm.model.message import URLMessage
 from larm.model.url import URLNormalizer
 from tests.support.views import RULES, agent_of, host_of, see, view
@@ -21,12 +26,12 @@ class Waiting:
     """The agent a, which has nothing left to do; b has, c has not."""
 
     def __init__(self, folder: Path) -> None:
-        self.now, self.orders, self.rung, self.told = 0.0, list[object](), list[object](), list[tuple[str, str]]()
+        self.now, self.orders, self.rung, self.told = 0.0, list[object](), list[object](), list[tuple[object, ...]]()
         self.agent = agent_of("a", view(1, "a", "b", "c"), epoch=1)
         self.agent.released(1)
         self.agent.is_idle(spent=False)
         shared: Any = Stub(clock=Stub(wall=lambda: self.now), bell=Stub(ring=self.rung.append))
-        steering: Any = Stub(order=self.orders.append, carry_out=lambda: None)
+        steering: Any = Stub(order=self.orders.append, carry_out=lambda: None, limits=Limits(Config()))
         doors: Any = Stub(
             stored=folder / "store.log", directory=folder, now=lambda: self.now, steering=steering, shared=shared, records=()
         )
@@ -71,11 +76,28 @@ def test_agent_that_etcd_does_not_confirm_says_why(tmp_path: Path) -> None:
 
 def test_command_is_carried_out_once(tmp_path: Path) -> None:
     waiting = Waiting(tmp_path)
-    for revision, what in ((5, "pause"), (5, "pause"), (9, "resume"), (9, "resume")):
-        waiting.together.step(1.0, SeenCommand(Command(1, "b", what), revision))  # type: ignore[arg-type]
+    for number, what in ((5, "pause"), (5, "pause"), (9, "resume"), (9, "resume")):
+        waiting.together.step(1.0, SeenCommand(Command(1, "b", what, number=number), number))  # type: ignore[arg-type]
     assert waiting.orders == [Pause(), Resume()]
-    waiting.together.step(1.0, SeenCommand(Command(1, "b", "stop", "closespider_timeout"), 12))
+    waiting.together.step(1.0, SeenCommand(Command(1, "b", "stop", "closespider_timeout", 12), 12))
     assert waiting.rung == ["closespider_timeout"]
+
+
+def test_changed_settings_are_set_once_and_resume_nothing(tmp_path: Path) -> None:
+    """An agent may have gone on by itself after a pause of all."""
+    waiting = Waiting(tmp_path)
+    pause = Command(1, "b", "pause", number=7)
+    delay = pause.then("c", "set", changes={"frontier.delay": "2s"})
+    both = delay.then("c", "set", changes={"crawl.max_depth": "3"})
+    for revision, each in enumerate((pause, delay, both, both.then("b", "resume", number=8)), 1):
+        waiting.together.step(1.0, SeenCommand(each, revision))
+    assert waiting.orders == [Pause(), Set("frontier.delay", "2s"), Set("crawl.max_depth", "3"), Resume()]
+
+
+def test_late_agent_takes_all_settings_and_the_pause(tmp_path: Path) -> None:
+    waiting = Waiting(tmp_path)
+    waiting.together.step(1.0, SeenCommand(Command(1, "b", "pause", "", 7, {"frontier.delay": "2s"}), 9))
+    assert waiting.orders == [Set("frontier.delay", "2s"), Pause()]
 
 
 def test_order_names_the_agents_that_hear_of_it_later(tmp_path: Path) -> None:
@@ -88,7 +110,10 @@ def test_order_names_the_agents_that_hear_of_it_later(tmp_path: Path) -> None:
     assert waiting.together.order("stop", "why") == (
         "this agent ends, and so do b, c; b, c can't be heard now, and will hear of it later"
     )
-    assert waiting.told == [("pause", ""), ("stop", "why")]
+    assert waiting.together.change("frontier.delay", "2s").startswith("frontier.delay is 2s now: this agent takes it, and so")
+    with pytest.raises(UsageError, match="max_pages is that of all agents"):
+        waiting.together.change("crawl.max_pages", "5")
+    assert waiting.told == [("pause", "", {}), ("stop", "why", {}), ("set", "", {"frontier.delay": "2s"})]
 
 
 def test_hosts_of_a_lost_agent_keep_the_rest_that_they_asked_it_for(tmp_path: Path) -> None:

@@ -132,10 +132,12 @@ def test_three_terminals(tmp_path: Path) -> None:
         for name in ("one", "two"):
             until(terminal, asking[0].replace("one", name), "3 agents: ")
         assert "this agent pauses, and so do " in terminal.run(asking[1])
-        assert "this agent goes on, and so do " in terminal.run(asking[2])
+        assert "frontier.delay is 2s now: this agent takes it, and so do " in terminal.run(asking[2])
+        until(terminal, "larm ctl status --dir three", "frontier.delay = 2s")
+        assert "this agent goes on, and so do " in terminal.run(asking[3])
         ended(running, len(expected))
         assert web.fetched() == dict.fromkeys(expected, 1)
-        found = terminal.run(asking[3].replace("WORDS", "page -n 100"))
+        found = terminal.run(asking[4].replace("WORDS", "page -n 100"))
         assert len(re.findall(r"^[0-9]+\. ", found, re.MULTILINE)) == len(expected)
         assert "not answer" not in found
         assert "knew it last (etcd at " in terminal.run(asking[0])
@@ -322,7 +324,7 @@ def log_says(folders: list[Path], text: str) -> None:
 def test_commands_of_the_chapter_are_found() -> None:
     """Else the stories above test nothing."""
     assert "Three terminals\n---" in MANUAL
-    assert [len(block) for block in commands("Three terminals")] == [3, 4]
+    assert [len(block) for block in commands("Three terminals")] == [3, 5]
     assert [len(block) for block in commands("Three machines")] == [4, 2]
     assert [len(block) for block in commands("Your own etcd")] == [2]
     assert [len(block) for block in commands("When a machine is lost")] == [1]

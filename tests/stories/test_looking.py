@@ -53,6 +53,7 @@ WRITING = {
     "cluster remove": "removes an agent",
     "cluster resume": "orders",
     "cluster revoke": "writes a folder of its own",
+    "cluster set": "orders",
     "cluster stop": "orders",
     "crawl": "crawls",
     "ctl add": "orders",

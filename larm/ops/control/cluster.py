@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from larm.engine.figures.snapshot import ClusterFigures
+from larm.engine.limits import Limits
 from larm.engine.orders import AnyOrder, Block, Done, Pause, Reopen, Resume, Set, Unblock
 from larm.errors import UsageError, refusing
+from larm.kit.commands import command
 from larm.model.url import BadUrl
 from larm.ops.control.requests import Agents, AgentTable, All, Leave
 
@@ -36,6 +38,8 @@ class Cluster:
         match request:
             case Agents(host):
                 return self._table(host)
+            case All("set", key, value):
+                return Done(self._node.together.change(key, value))
             case All(what):
                 return Done(self._node.together.order(what))
             case Leave():
@@ -45,10 +49,8 @@ class Cluster:
     def check(self, order: AnyOrder) -> None:
         """Raises UsageError for what is not this agent's to do alone."""
         match order:
-            case Set(key="crawl.max_pages"):
-                raise UsageError(
-                    "crawl.max_pages is that of all agents: end them ('larm cluster stop'), and start each with another"
-                )
+            case Set(key, value):
+                Limits(self._ground.settings).check_in_cluster(key, value)
             case Block(host) | Unblock(host) | Reopen(_, host) if host and (place := self._elsewhere(host)):
                 raise UsageError(f"{host} belongs to the agent {place}: ask that one")
 
@@ -56,8 +58,17 @@ class Cluster:
         node, state = self._node, self._node.agent.state
         owner = self._owner(host) if host else ""
         name, epoch = self._ground.settings.cluster.name, state.view.epoch
-        lines = tuple(node.together.lines())
-        return AgentTable(name, node.me, epoch, node.agent.begun, lines, owner, node.together.sums(list(lines)))
+        lines, command = tuple(node.together.lines()), node.agent.session.command
+        return AgentTable(
+            cluster=name,
+            me=node.me,
+            epoch=epoch,
+            begun=node.agent.begun,
+            agents=lines,
+            owner=owner,
+            totals=node.together.sums(list(lines)),
+            changes=command.command.changes if command is not None else {},
+        )
 
     def _elsewhere(self, host: str) -> str:
         """Return where the agent is that has this host; empty: it is ours."""
@@ -76,8 +87,8 @@ def of_one_agent(order: AnyOrder, done: Done) -> Done:
             more = "; the other agents go on, but for 'larm cluster pause'"
         case Resume():
             more = "; of other agents, those that are paused stay so, but for 'larm cluster resume'"
-        case Set():
-            more = " for the hosts of this agent"
+        case Set(key, value):
+            more = f" for the hosts of this agent; for all agents: {command('cluster', 'set', f'{key}={value}')}"
         case _:
             more = ""
     return msgspec.structs.replace(done, says=done.says + more)

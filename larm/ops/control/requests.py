@@ -122,6 +122,8 @@ class AgentTable(msgspec.Struct, frozen=True):
     """Of all together."""
     run: str = ""
     """gathering, running or over; empty: not known."""
+    changes: dict[str, str] = {}
+    """Settings that were changed for all agents of the run."""
 
 
 class Lines(msgspec.Struct, frozen=True):
@@ -195,9 +197,13 @@ class Leave(Request[Done], frozen=True):
 
 
 class All(Request[Done], frozen=True):
-    """Of a crawl that several agents do: have all of them pause, go on or end. Those that can't be heard are told later."""
+    """Have all agents of a cluster pause, go on, end, or change a setting. Those that can't be heard are told later."""
 
-    what: Literal["pause", "resume", "stop"]
+    what: Literal["pause", "resume", "stop", "set"]
+    key: str = ""
+    """Of the setting."""
+    value: str = ""
+    """YAML, as behind ``-s``."""
 
 
 class Do(Request[Done], frozen=True):
