@@ -122,6 +122,7 @@ def status(call: Call, *, host: str, **place: Unpack[_Place]) -> None:
 def _line(agent: AgentLine, *, me: bool) -> str:
     heard = " (this one)" if me else f", heard {agent.silent:.0f} s ago" if agent.silent >= 0 else ""
     pages = f", {agent.pages:,} pages, {agent.queued:,} URLs to go" if agent.pages or agent.queued else ""
+    pages += f" ({agent.age:.0f} s ago)" if pages and agent.age >= 1 and not me else ""
     waits = f", {agent.waits:,} URLs for it wait here" if agent.waits else ""
     address = agent.address or "address not known"
     return f"{agent.name}  {address}  weight {agent.weight:g}, {agent.state}{heard}{pages}{waits}"

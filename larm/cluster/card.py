@@ -50,6 +50,8 @@ class Card(msgspec.Struct, frozen=True, array_like=True):
     """Hosts that have asked it for a rest, and until when: seconds since 1970."""
     since: Annotated[float, msgspec.Meta(ge=0)] = 0.0
     """Seconds since 1970 at which its pages became more."""
+    taken: Annotated[float, msgspec.Meta(ge=0)] = 0.0
+    """Seconds since 1970 at which its figures were taken."""
 
 
 _decoder = msgspec.msgpack.Decoder(Card)

@@ -18,14 +18,15 @@ def agent_lines(
     silent: Callable[[str], float],
     *,
     lease: float,
+    wall: float = 0.0,
     over: bool = False,
     me: str = "",
     waits: Mapping[str, int] | None = None,
 ) -> list[AgentLine]:
     """Return all agents of which anything is known.
 
-    ``silent``: seconds, by name; ``over``: the run has ended; ``me``: an agent that runs; ``waits``: URLs for each,
-    here.
+    ``silent``: seconds, by name; ``wall``: seconds since 1970, now; ``over``: the run has ended; ``me``: an agent that runs;
+    ``waits``: URLs for each, here.
     """
     found = []
     for name in sorted({*view.members, *agents, *cards, *(waits or {})}):
@@ -47,6 +48,7 @@ def agent_lines(
                 serve=card.serve,
                 directory=card.directory,
                 work=dict(figures.work),
+                age=max(0.0, wall - card.taken) if card.taken and seen is not None and not seen.state.stopped else -1.0,
             )
         )
     return found

@@ -109,6 +109,7 @@ class Together:
             cards,
             lambda name: state.silent(name, now),
             lease=state.rules.lease,
+            wall=self._doors.shared.clock.wall(),
             me=self._me,
             waits=waits,
         )
@@ -136,7 +137,7 @@ class Together:
         self._sample.read_on()
         figures, wall = self._figures(self._frontier), self._doors.shared.clock.wall()
         since = wall if figures.pages != self.card.figures.pages else self.card.since
-        self.card = msgspec.structs.replace(self.card, figures=figures, rests=self._rests.told(wall), since=since)
+        self.card = msgspec.structs.replace(self.card, figures=figures, rests=self._rests.told(wall), since=since, taken=wall)
         self._held = self._holds(now)
         self.totals = self.sums(self.lines())
         places = [(name, card.address, card.serve, card.directory) for name, card in self.cards.items()]

@@ -30,7 +30,7 @@ from larm.config import Config
 from larm.crawldir.state import QUEUES
 from larm.engine.limits import Limits
 from larm.errors import UsageError, refusing
-from larm.kit.clock import boot_time
+from larm.kit.clock import SystemClock, boot_time
 from larm.kit.disk.lock import DirectoryLock
 from larm.model.url import BadUrl, URLNormalizer
 from larm.ops.cluster_repair import ClusterRepair
@@ -135,6 +135,7 @@ class ClusterOperator:
             known.cards,
             lambda name: known.silent.get(name, -1.0),
             lease=known.lease,
+            wall=SystemClock().wall(),
             over=reading.run.state == "over",
         )
         return AgentTable(

@@ -5,12 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from larm.cluster.card import Card, Figures
+from larm.cluster.card import Card, Figures, read_cards
 from larm.cluster.courier import Answer, Row
 from larm.cluster.inbox import Inbox
 from larm.cluster.keys import AgentState, Member, View, pack, unpack
 from larm.cluster.line import GARBAGE
-from larm.cluster.node import _cards
 from larm.cluster.placement import key_of
 from larm.cluster.rows import check_rows
 from larm.cluster.transport import Envelope, Refusal
@@ -150,6 +149,6 @@ def test_names_of_senders_without_end() -> None:
     ids=["address", "directory", "pages", "since"],
 )
 def test_cards_that_grow_without_end_are_not_read(card: Card) -> None:
-    assert _cards({"a": msgspec.msgpack.encode(card), "b": b"\xc1", "c": msgspec.msgpack.encode(Card("there"))}) == {
+    assert read_cards({"a": msgspec.msgpack.encode(card), "b": b"\xc1", "c": msgspec.msgpack.encode(Card("there"))}) == {
         "c": Card("there")
     }

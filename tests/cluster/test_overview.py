@@ -43,6 +43,13 @@ def test_last_line_is_the_sum_of_the_rows(
     assert [line.name for line in lines] == sorted({*members, *agents, *cards})
 
 
+def test_figures_of_a_running_agent_have_an_age() -> None:
+    agents = {"a": SeenAgent(AgentState(1, 1), 1), "b": SeenAgent(AgentState(1, 1, stopped=True), 1)}
+    cards = {name: Card(taken=1_000.0) for name in "abc"}
+    lines = agent_lines(view(1, "a", "b"), agents, cards, lambda _: 0.0, lease=20.0, wall=1_012.0)
+    assert [line.age for line in lines] == [12.0, -1.0, -1.0]
+
+
 @pytest.mark.parametrize(
     ("member", "seen", "silent", "over", "state"),
     [

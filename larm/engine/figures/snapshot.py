@@ -66,6 +66,8 @@ class AgentLine(msgspec.Struct, frozen=True):
     """Of its crawl, on its machine."""
     work: dict[str, int] = {}
     """Fetches of its run, by thread."""
+    age: float = -1.0
+    """Age of its figures in seconds; less than 0: they are its last ones, or of now."""
 
 
 class ClusterFigures(msgspec.Struct, frozen=True, gc=False):
