@@ -185,13 +185,23 @@ def _agents(settings: Config, remote_token: Path | None, *, cluster: bool) -> Ca
 
 
 def _service(settings: Config, folder: Path, directories: Callable[[], Sequence[Path]], address: tuple[str, int]) -> Service:
+    from larm.config.file_names import certificate_and_key
+
     with needing("peers"):
         from larm.peers.yacy.service import Crawls, Service, folder_of
         from larm.web.starting import Starting
     place = folder_of(folder, settings.network.name)
-    crawls, private = Crawls(settings, Starting(None, stop=True).run), settings.serve.private == "network"
+    names = settings.serve.certificate
     return Service(
-        place, settings.network, settings.search, directories, address=address, say=say, private=private, crawls=crawls
+        place,
+        settings.network,
+        settings.search,
+        directories,
+        address=address,
+        say=say,
+        certificate=certificate_and_key(names, "serve.certificate", Path())[0] if names else None,
+        private=settings.serve.private == "network",
+        crawls=Crawls(settings, Starting(None, stop=True).run),
     )
 
 

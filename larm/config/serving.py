@@ -54,7 +54,8 @@ class NetworkSettings(Section, frozen=True):
     """``larm serve --network``."""
 
     name: Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9._-]{0,40}\Z")] = ""  # empty: none
-    bootstrap: tuple[str, ...] = ()  # peers whose seed lists are loaded: http://192.0.2.7:7070
+    bootstrap: tuple[OwnFileName, ...] = ()  # peers (http://192.0.2.7:7070), seed lists at web servers, and files of seeds
+    denied: tuple[OwnFileName, ...] = ()  # files or addresses with keys and sites of which nothing is kept or shown
     mode: Literal["dht", "private-peer", "private-cluster", "public-cluster", "public-peer"] = "dht"
     members: tuple[str, ...] = ()  # hashes of the peers of a cluster; each has the same list
     tags: tuple[str, ...] = ()  # topics: who searches with the same ones asks this peer, too

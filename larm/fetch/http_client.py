@@ -64,13 +64,23 @@ class HttpClient:
         self._idle: list[tuple[str, pycurl.Curl]] = []
 
     def ask(
-        self, method: str, url: str, headers: Mapping[str, str], body: bytes, *, seconds: float, most: int, at: str = ""
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes,
+        *,
+        seconds: float,
+        most: int,
+        at: str = "",
+        pin: str = "",
     ) -> HttpAnswer | NoAnswer:
         """``seconds`` for all of it; ``most``: bytes of the answer's body. ``url``: http or https.
 
         ``at``: the IP address where the url's host is, whatever its name leads to; the certificate is still for the name.
+        ``pin``: the hash of the one key that the server's certificate may have, whoever issued it (``sha256//...``).
         """
-        origin = "/".join(url.split("/", 3)[:3]) + f" {at}"
+        origin = "/".join(url.split("/", 3)[:3]) + f" {at} {pin}"
         curl = self._take(origin)
         if self._interface:
             curl.setopt(pycurl.INTERFACE, f"host!{self._interface}")
@@ -79,6 +89,10 @@ class HttpClient:
         if self._certificate:
             curl.setopt(pycurl.SSLCERT, self._certificate)
             curl.setopt(pycurl.SSLKEY, self._key)
+        if pin:
+            curl.setopt(pycurl.PINNEDPUBLICKEY, pin)
+            curl.setopt(pycurl.SSL_VERIFYPEER, 0)
+            curl.setopt(pycurl.SSL_VERIFYHOST, 0)
         if at:
             curl.setopt(pycurl.CONNECT_TO, [connect_to(at)])
         exchange = Exchange(curl, method, url, headers, body, seconds=max(0.001, seconds), most=most)

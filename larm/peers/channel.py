@@ -89,6 +89,8 @@ class Contact(msgspec.Struct, frozen=True):
     """For people; what it calls itself, which is anything."""
     address: str = ""
     """The IP address of the host that the url names, as a registrar has seen it; empty: the url has it, or DNS is asked."""
+    pin: str = ""
+    """Hash of the only certificate key that is accepted (``sha256//...``); empty: any certificate of a trusted authority."""
 
 
 class Refusal(msgspec.Struct, frozen=True):
@@ -110,12 +112,21 @@ class Asker(Protocol):
 class Channel:
     """Questions of one identity."""
 
-    def __init__(self, identity: Identity, http: HttpClient, clock: Clock, *, secret: GroupSecret | None = None) -> None:
-        """``secret``: all who are asked know it."""
+    def __init__(
+        self,
+        identity: Identity,
+        http: HttpClient,
+        clock: Clock,
+        *,
+        secret: GroupSecret | None = None,
+        private: bool = False,
+    ) -> None:
+        """``secret``: all peers that are asked know it. ``private``: each question is signed with a key made for it."""
         # constant after construction
         self.identity = identity
         self._http = http
         self._secret = secret
+        self._private = private
         self._clock = clock
         self._breaker = Breaker(clock)
 
@@ -139,9 +150,8 @@ class Channel:
             return NoAnswer("it did not answer lately, and is left alone for a while")
         if not insist and self._breaker.failures(key):
             seconds *= _DOUBTED
-        answer = self._ask(
-            contact, path, msgspec.json.encode(question), answers, within=seconds, most=most, whom=as_whom or self.identity
-        )
+        whom = as_whom or (Identity.new() if self._private else self.identity)
+        answer = self._ask(contact, path, msgspec.json.encode(question), answers, within=seconds, most=most, whom=whom)
         if isinstance(answer, NoAnswer) and not answer.refused:
             self._breaker.failed(key)
         else:
@@ -160,7 +170,8 @@ class Channel:
         headers = {**request.headers, "content-type": "application/json"}
         if self._secret is not None:
             headers[HEADER] = self._secret.mark(request.headers["signature"])
-        came = self._http.ask("POST", contact.url + ROOT + path, headers, body, seconds=within, most=most, at=contact.address)
+        url, at, pin = contact.url + ROOT + path, contact.address, contact.pin
+        came = self._http.ask("POST", url, headers, body, seconds=within, most=most, at=at, pin=pin)
         if isinstance(came, NoAnswer):
             return came
         try:

@@ -102,7 +102,7 @@ class CrawlJobs:
             givers = [seed for seed in node.membership.active if seed.orders]
         self._asked = {key: at for key, at in self._asked.items() if now - at < _PERIOD}
         for seed in givers:
-            if seed.key in self._asked or not node.has_to_do_with(seed.key) or self._left(seed.key, now) <= 0:
+            if seed.key in self._asked or not node.deals_with(seed.key) or self._left(seed.key, now) <= 0:
                 continue
             self._asked[seed.key] = now
             if self.table.has_open(seed.key):

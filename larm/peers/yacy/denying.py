@@ -1,6 +1,6 @@
-"""Denying: applies the deny lists of the user and of followed peers. Must not be called under the lock of the node."""
+"""Denying: applies the deny lists of the user, of followed peers, files and addresses. Not called under the node's lock."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from threading import RLock
 
 from larm.fetch.http_client import NoAnswer
@@ -24,8 +24,11 @@ class Denying:
         *,
         own_key: str,
         ask: Callable[[str, float], DenyList | NoAnswer],
+        lines: Callable[[str], Iterable[str] | None],
     ) -> None:
-        """``lock`` guards ``membership`` and ``shelf``. ``ask``: the deny list of a peer, by its hash, within seconds."""
+        """``lock`` guards ``membership`` and ``shelf``. ``ask``: the deny list of a peer, by its hash, within seconds.
+
+        ``lines``: those of a file or an address; None: it can't be read, and what it had before holds."""
         # constant after construction
         self._trust = trust
         self._lock = lock
@@ -33,15 +36,19 @@ class Denying:
         self._shelf = shelf
         self._own_key = own_key
         self._ask = ask
+        self._lines = lines
 
     def hear(self) -> None:
-        """Ask all followed peers for their deny lists, and apply them. Raises StorageError."""
+        """Read the deny lists of all followed peers, files and addresses, and apply them. Raises StorageError."""
         with self._lock:
             seeds = [seed for seed in self._membership.active if seed.key in self._trust.opinions.followed]
         for seed in seeds:
             answer = self._ask(seed.hash, _SECONDS)
             if not isinstance(answer, NoAnswer):
                 self._trust.heard(seed.key, answer)
+        for place in self._trust.places:
+            if (lines := self._lines(place)) is not None:
+                self._trust.read(place, lines)
         self.drop()
 
     def drop(self) -> None:

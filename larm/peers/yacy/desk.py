@@ -8,16 +8,13 @@ from larm.peers.door import Call, Question, RefusedError
 from larm.peers.rates import Rates, payer
 from larm.peers.yacy import questions as say
 from larm.peers.yacy.chunk import ITSELF, Reference
-from larm.peers.yacy.hashes import belongs, is_hash, packed
+from larm.peers.yacy.greeting import Greeting
+from larm.peers.yacy.hashes import is_hash, packed
 from larm.peers.yacy.item import Header, Item
-from larm.peers.yacy.membership import MOST_TOLD
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.ring import PARTITIONS, partition_of
-from larm.peers.yacy.seed import BadSeedError, read_seed, write_seed
 from larm.peers.yacy.trust import DenyList
 
-_TOLD = 20
-"""Seeds in an answer to a ping: as many as YaCy asks for (YACY-22)."""
 _LARGEST_ANSWER = 700_000
 """Bytes of documents in an answer."""
 _MEAN = 300.0
@@ -33,9 +30,10 @@ _SLACK = 3
 class Desk:
     """Of one node."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, greeting: Greeting) -> None:
         # constant after construction
         self._node = node
+        self._greeting = greeting
         share = max(_LEAST_SHARE, node.shelf.quota / _SHARE)
         self._given = Rates(node.clock, share / _DAY, share)
 
@@ -54,27 +52,9 @@ class Desk:
         ]
 
     def ping(self, call: Call, asked: say.Ping) -> say.Pong:
-        """Who asks is tried first: at the address that the question came from, and nowhere else."""
-        node = self._node
+        """Another peer is there."""
         self.admit(call, asked.network)
-        try:
-            seed = read_seed(asked.seed)
-        except BadSeedError as error:
-            raise RefusedError(f"your seed is none: {error}", 400) from error
-        if seed.key != call.key:
-            raise RefusedError("this is the seed of somebody else", 400)
-        if not belongs(seed.hash, seed.key):
-            raise RefusedError("its hash is not one of your key", 400)
-        if len(asked.stretch) > say.MOST_NAMED + 1 or not all(map(is_hash, asked.stretch)):
-            raise RefusedError("that is no stretch of a ring", 400)
-        reachable = node.calling_back.reaches(seed, call.address)
-        node.met(seed, call.address, reachable=reachable)
-        with node.lock:
-            membership = node.membership
-            news = node.ring_locked().lacking(asked.stretch)
-            seeds = membership.youngest(_TOLD, without={seed.hash})
-            seeds += [known for each in news[: MOST_TOLD - _TOLD] if (known := membership.get(each)) is not None]
-        return say.Pong(call.address, reachable, write_seed(node.seed()), tuple(map(write_seed, seeds)))
+        return self._greeting.answer(call, asked)
 
     def count(self, call: Call, asked: say.Count) -> say.Counted:
         """We are there."""
@@ -91,13 +71,19 @@ class Desk:
         self.admit(call, asked.network)
         if len(asked.headers) > say.MOST_HEADERS:
             raise RefusedError(f"an offer has {say.MOST_HEADERS} headers at most", 400)
-        wanted, refused = [], {}
+        wanted, unknown, refused = [], [], {}
         node = self._node
         if not node.takes_references:
             return say.Offered(takes=False)
+        if asked.seeds:
+            self._greeting.vouched(call.key, asked.seeds[: say.MOST_HEADERS])
         with node.lock, node.shelf.at_once():
             for number, header in enumerate(asked.headers):
                 if header.author == node.key:
+                    continue
+                if not node.shelf.authors.knows(header.author):
+                    unknown.append(number)
+                    refused[number] = "its author is no member"  # for version 1
                     continue
                 why = self._not_ours(header)
                 kept = None if why else node.shelf.offered(header, node.now())
@@ -106,7 +92,7 @@ class Desk:
                 elif kept is not None and kept.wanted:
                     wanted.append(number)
         node.count("items refused", len(refused))
-        return say.Offered(tuple(wanted), refused)
+        return say.Offered(tuple(wanted), refused, unknown=tuple(unknown))
 
     def hand(self, call: Call, asked: say.Hand) -> say.Handed:
         """Then bodies."""
@@ -145,7 +131,10 @@ class Desk:
         def number_of(author: str) -> int:
             return authors.setdefault(author, len(authors))
 
-        found = tuple(_word_found(references[word], asked, number_of) for word in asked.words)
+        found = tuple(
+            _word_found(sorted(references[word], key=lambda pair: not node.shows(pair[0])), asked, number_of)
+            for word in asked.words
+        )
         averages = node.averages
         return say.Found(found, tuple(authors), averages.lengths, averages.documents, averages.languages)
 
@@ -190,7 +179,7 @@ class Desk:
         node = self._node
         if name != node.network:
             raise RefusedError("this is another network", 404)
-        if node.stealthy or not node.has_to_do_with(call.key):
+        if node.stealthy or not node.deals_with(call.key):
             raise RefusedError("this peer does not answer you now")
 
     def _not_ours(self, header: Header) -> str:
@@ -201,6 +190,10 @@ class Desk:
             return "this peer takes no references"
         if header.author in node.trust:
             return "its author is denied here"
+        if not node.shelf.authors.knows(header.author):
+            return "its author is no member"
+        if header.author in node.shelf.authors.convicted and not node.trust.trusts(header.author):
+            return "pages of its author are not as it says"
         owners = node.ring_locked().owners_between(header.first, header.last, node.redundancy + _SLACK)
         return "" if node.hash in owners else "others own it"
 

@@ -136,5 +136,8 @@ class Documents:
             page = read_page(item.body)
         except BadPageError:
             return None
+        if not self._node.shows(header.author):
+            self._node.met[header.author] = page
+            return None
         own = header.author == self._node.key
         return None if trust.denies_page(page.url) else Document(page, header.author, own or trust.trusts(header.author))

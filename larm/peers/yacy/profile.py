@@ -3,14 +3,18 @@
 Birth: its hash and age, which its first start has chosen once (YACY-24). Read on the main thread.
 """
 
+import base64
+import hashlib
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from random import Random
 
 import msgspec
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+from cryptography.x509 import load_pem_x509_certificate
 
-from larm.errors import StorageError
+from larm.errors import StorageError, refusing
 from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.json_file import read_json
 from larm.peers.identity import Identity, is_signed
@@ -50,6 +54,8 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     ip: str = ""
     """Where it listens; empty where only others know."""
     port: int = 0
+    pin: str = ""
+    """Hash of the key of its certificate; empty: it has none."""
     mode: Mode = Mode.DHT
     tags: tuple[str, ...] = ()
     cluster: tuple[str, ...] = ()
@@ -84,3 +90,13 @@ def birth_of(path: Path, identity: Identity, lists: Callable[[], Sequence[Seed]]
     if not belongs(found.hash, identity.key):
         raise StorageError(f"{path}: the hash of another key; remove it, and a new one is chosen")
     return found
+
+
+def pin_of(certificate: Path | None) -> str:
+    """Return the hash of the key of a certificate, as RFC 7469 has it; empty: there is none. Raises UsageError."""
+    if certificate is None:
+        return ""
+    with refusing(f"serve.certificate {certificate}: it can't be used", OSError, ValueError):
+        key = load_pem_x509_certificate(certificate.read_bytes()).public_key()
+    data = key.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
+    return f"sha256//{base64.b64encode(hashlib.sha256(data).digest()).decode('ascii')}"

@@ -15,6 +15,9 @@ DENIED = "/yacy/denied"
 ORDERS, RECEIPT = "/yacy/orders", "/yacy/receipt"
 SEEDS = "/yacy/seeds"
 """Not asked but read, by anybody."""
+WIRE = 2
+"""Version of these questions. Peers whose versions differ by one understand each other: new fields have defaults, and
+unknown ones are ignored. Version 1 has neither ``wire`` nor seeds in offers."""
 MOST_HEADERS = 100
 """In an offer: some 25 KB."""
 MOST_NAMED = 64
@@ -39,7 +42,9 @@ class Ping(msgspec.Struct, frozen=True):
     network: str
     seed: str
     stretch: tuple[str, ...] = ()
-    """Whom I know of a part of the ring: whoever lies between the first and the last of them and is not there is news to me."""
+    """The known peers of a part of the ring: any other peer between the first and the last of them is news."""
+    wire: int = 1
+    """Version of the questions that the asking peer speaks."""
 
 
 class Pong(msgspec.Struct, frozen=True):
@@ -51,6 +56,7 @@ class Pong(msgspec.Struct, frozen=True):
     """The one who answers has tried it."""
     seed: str
     seeds: tuple[str, ...] = ()
+    wire: int = 1
 
 
 class Count(msgspec.Struct, frozen=True):
@@ -77,6 +83,8 @@ class Offer(msgspec.Struct, frozen=True):
 
     network: str
     headers: tuple[Header, ...]
+    seeds: tuple[str, ...] = ()
+    """Of authors of these that the peer did not know."""
 
 
 class Offered(msgspec.Struct, frozen=True):
@@ -86,6 +94,8 @@ class Offered(msgspec.Struct, frozen=True):
     refused: dict[int, str] = {}
     takes: bool = True
     """Items of others at all."""
+    unknown: tuple[int, ...] = ()
+    """Numbers of those whose authors are not known to be members."""
 
 
 class Hand(msgspec.Struct, frozen=True):

@@ -1,43 +1,17 @@
 """CallingBack: checks whether a peer can be reached, which decides its type (YACY-14). Thread-safe.
 
-OwnAddress: where this peer is, as others see it; only under the lock of its node.
-
 A peer is tried at the address that its request came from and nowhere else: nobody is made to knock at somebody else's door.
 """
 
 import threading
-from collections import Counter
 
 from larm.fetch.http_client import NoAnswer
-from larm.peers.addresses import kind_of
 from larm.peers.call_backs import CallBacks
-from larm.peers.channel import Asker, Contact
+from larm.peers.channel import Asker
+from larm.peers.yacy.node import contact_of
 from larm.peers.yacy.questions import COUNT, Count, Counted
 from larm.peers.yacy.seed import Seed
 from larm.seams import Clock
-
-_WITNESSES = 9
-"""Peers that are believed what our address is: most of them."""
-
-
-class OwnAddress:
-    """Where a peer is: where it listens, or else what most of those say who were asked last."""
-
-    def __init__(self, listening: str) -> None:
-        """``listening``: empty where only others know."""
-        # only under the node's lock
-        self.now = listening
-        self._told: dict[str, str] = {}
-
-    def told(self, by: str, address: str) -> None:
-        """As another sees it."""
-        if kind_of(address):
-            self._told.pop(by, None)
-            self._told[by] = address
-            if len(self._told) > _WITNESSES:
-                del self._told[next(iter(self._told))]
-            self.now = Counter(self._told.values()).most_common(1)[0][0]
-
 
 _SECONDS = 3.0
 _TRIED = 300.0
@@ -64,8 +38,7 @@ class CallingBack:
         """Whether it answers there. Raises RefusedError."""
         if not seed.port:
             return False
-        place = f"[{address}]" if ":" in address else address
-        contact = Contact(seed.key, f"http://{place}:{seed.port}", seed.name)
+        contact = contact_of(seed, f"[{address}]:{seed.port}" if ":" in address else f"{address}:{seed.port}")
         name = contact.key, contact.url
         with self._lock:
             if self._clock.wall() - self._reached.get(name, float("-inf")) < _TRIED:

@@ -36,6 +36,7 @@ class Flags(msgspec.Struct, frozen=True):
     root: bool = False
     """Its last ping took less than a second."""
     ssl: bool = False
+    """It is asked over TLS."""
 
 
 def write_flags(flags: Flags) -> str:
@@ -85,7 +86,7 @@ _Number = Annotated[int, Meta(ge=0, lt=10**18)]
 _NAMES = {
     "hash": "Hash", "name": "Name", "type": "PeerType", "ip": "IP", "port": "Port", "born": "BDate", "flags": "Flags",
     "words": "ICount", "key": "Key", "links": "LCount", "stamp": "LastSeen", "network": "Net", "orders": "RCount",
-    "tags": "Tags", "version": "Version", "signature": "Sig",
+    "tags": "Tags", "version": "Version", "pin": "Pin", "signature": "Sig",
 }  # fmt: skip
 """Fields as YaCy has them on the wire, in the order in which they are signed."""
 
@@ -114,6 +115,8 @@ class Seed(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True, omit_defa
     """Addresses that it would have others crawl."""
     tags: tuple[str, ...] = ()
     version: str = ""
+    pin: Annotated[str, Meta(pattern=r"^(sha256//[A-Za-z0-9+/]{43}=)?\Z")] = ""
+    """Hash of its certificate's key, by which it is asked over TLS; empty: it is asked without."""
     signature: str = ""
 
     @property

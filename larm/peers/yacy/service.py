@@ -1,8 +1,9 @@
 """Service: a node on real wires, for ``larm serve --network``. Made on the main thread; its threads end with the process.
 
-``larm-network`` does what a peer does by itself, ``larm-network-share`` makes items of new pages and brings all items to their
-owners; where they are wanted, ``larm-network-jobs`` crawls for others, and ``larm-proxy`` is a browser's proxy. Where one of
-them fails, as on a broken disk, that is said, and the peer keeps quiet from then on; the server goes on.
+``larm-network`` keeps up the acquaintance with others, ``larm-network-share`` makes items of new pages and brings all items to
+their owners, ``larm-network-samples`` compares pages of others with their sites. Where they are wanted, ``larm-network-jobs``
+crawls for others, and ``larm-proxy`` is a browser's proxy. If one of them fails, as on a broken disk, that is reported, and the
+peer keeps quiet from then on; the server goes on.
 """
 
 import os
@@ -22,21 +23,25 @@ from larm.peers.addresses import host_of, kinds_of
 from larm.peers.channel import Channel
 from larm.peers.door import Door
 from larm.peers.identity import Identity, is_signed
+from larm.peers.stranger_fetch import StrangerFetch
 from larm.peers.yacy.asking import NetworkSearcher
 from larm.peers.yacy.crawl_jobs import CrawlJobs
 from larm.peers.yacy.desk import Desk
+from larm.peers.yacy.greeting import Greeting
 from larm.peers.yacy.learned import Learned
 from larm.peers.yacy.library import Library, Vocabulary
 from larm.peers.yacy.local import local_search
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.order_book import OrderBook, OrderDesk
-from larm.peers.yacy.profile import Mode, Profile, birth_of
+from larm.peers.yacy.profile import Mode, Profile, birth_of, pin_of
 from larm.peers.yacy.proxy import Proxy
 from larm.peers.yacy.publishing import Publishing
+from larm.peers.yacy.samples import Samples
 from larm.peers.yacy.seed_lists import Principal, SeedLists
 from larm.peers.yacy.shelf import Shelf
 from larm.peers.yacy.spreading import Spreading
 from larm.peers.yacy.state import State, state_of
+from larm.peers.yacy.text_lists import TextLists
 from larm.peers.yacy.together import together
 from larm.peers.yacy.trust import Trust, Vote
 from larm.seams import Searcher
@@ -69,10 +74,13 @@ class Service:
         *,
         address: tuple[str, int],
         say: Callable[[str], object],
+        certificate: Path | None = None,
         private: bool = False,
         crawls: Crawls | None = None,
     ) -> None:
-        """``address``: where the server listens; ``private``: pages of private addresses are shared, too.
+        """``address``: where the server listens; ``certificate``: a PEM file, by which it answers over TLS.
+
+        ``private``: pages of private addresses are shared, too.
 
         Raises StorageError, UsageError.
         """
@@ -84,11 +92,13 @@ class Service:
         http = HttpClient("" if anywhere else host)
         self._settings = settings
         self._say = say
-        lists = SeedLists(settings.bootstrap, http, say).load
+        texts = TextLists(http, say)
+        lists = SeedLists(settings.bootstrap, texts).load
         birth = birth_of(folder / "peer.json", identity, lists, random, int(clock.wall()))
         vocabulary = Vocabulary(settings.stop_words)
         profile = Profile(
             hash=birth.hash, born=birth.born, network=settings.name, ip="" if anywhere else host, port=port,
+            pin=pin_of(certificate),
             mode=Mode(settings.mode), tags=settings.tags, cluster=settings.members, redundancy=REDUNDANCY,
             ping=PING, young=float(settings.young),
             kinds=kinds_of(["" if anywhere else host, *map(host_of, settings.bootstrap)]),
@@ -96,12 +106,17 @@ class Service:
         )  # fmt: skip
         self.trust = Trust(folder / "trust.json")
         self.orders = OrderBook(folder / "orders.db")
-        shelf = Shelf(folder / "shelf.db", settings.quota, is_signed)
+        self.trust.configure(settings.denied)
+        shelf = Shelf(folder / "shelf.db", settings.quota, is_signed, float(settings.young))
+        searching = HttpClient("" if anywhere else host)  # connections on which no key of this peer was ever seen
         self.node = Node(
-            profile, identity, is_signed, shelf, asker=Channel(identity, http, clock), clock=clock, random=random,
-            together=together, lists=lists, trust=self.trust, orders=lambda: self.orders.open,
+            profile, identity, is_signed, shelf, asker=Channel(identity, http, clock),
+            private_asker=Channel(identity, searching, clock, private=True), clock=clock, random=random,
+            together=together, trust=self.trust, orders=lambda: self.orders.open,
         )  # fmt: skip
-        desk = Desk(self.node)
+        self.greeting = Greeting(self.node, lists, texts.lines)
+        self._samples = Samples(self.node, StrangerFetch(http, clock, profile.kinds), vocabulary.words, say)
+        desk = Desk(self.node, self.greeting)
         questions = [*desk.questions, *OrderDesk(self.node, desk, self.orders).questions]
         self.door = Door(identity, questions, clock, denied=self.trust)
         self.searcher = NetworkSearcher(
@@ -120,7 +135,7 @@ class Service:
         self._publishing = Publishing(
             shelf, self.node.lock, identity, words=vocabulary.words, stems=vocabulary.stems, is_common=vocabulary.is_common
         )
-        self._spreading = Spreading(self.node)
+        self._spreading = Spreading(self.node, self.greeting)
         self._principal = Principal(self.node, Path(settings.publish)) if settings.publish else None
         self.jobs = None
         if crawls is not None and (settings.crawl_for_others or settings.proxy):
@@ -137,6 +152,7 @@ class Service:
         self._say(f"network {self.node.network}: this peer is {self.node.hash}")
         self._start("larm-network", self._tick)
         self._start("larm-network-share", self.share)
+        self._start("larm-network-samples", self._samples.tick)
         if self.jobs is not None:
             self._start("larm-network-jobs", self.jobs.tick)
         if self.proxy is not None:
@@ -164,18 +180,21 @@ class Service:
 
     def state(self) -> State:
         """As of now."""
-        return state_of(self.node, self._settings.quota)
+        return state_of(self.node, self.greeting.refusal, self._settings.quota)
 
     def vote(self, key: str, vote: Vote) -> None:
         """The user's, on a peer; what a peer has signed that is denied goes at once. Raises StorageError."""
         if key != self.node.key:
             self.trust.vote(key, vote)
-            self.node.denying.drop()
+            if vote is Vote.TRUSTED:
+                with self.node.lock:
+                    self.node.shelf.authors.acquit(key)
+            self.greeting.denying.drop()
 
     def follow(self, key: str, *, follow: bool) -> None:
         """A list of another counts, or does not any more. Raises StorageError."""
         self.trust.follow(key, follow=follow)
-        self.node.denying.hear()
+        self.greeting.denying.hear()
 
     def forget(self) -> None:
         """What searches have brought."""
@@ -203,7 +222,7 @@ class Service:
         self._workers.start(thread, run)
 
     def _tick(self) -> None:
-        self.node.tick()
+        self.greeting.tick()
         if self._principal is not None:
             self._principal.tick()
 

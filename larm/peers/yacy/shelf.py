@@ -2,29 +2,37 @@
 
 The body of an item is checked before it is kept.
 
-Others' items have a quota, of which one author gets an eighth; what is over it is refused, and said. Own items are outside of
-it. What is found by an item counts as well, as it takes as much of the disk as the item does.
+Others' items have a quota, of which one author, one address and one site get a share; what is over it is refused, and said. Own
+items are outside of it. What is found by an item counts as well, as it takes as much of the disk as the item does.
 
 Under the lock of `larm.peers.yacy.node`, but for `reader`. Every method may raise StorageError.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
+from random import Random
 from typing import NamedTuple
 
 from larm.kit.disk.database import Database
 from larm.peers.identity import Verify
+from larm.peers.yacy.authors import TABLE, Authors
 from larm.peers.yacy.chunk import BadChunkError, check_chunk, read_chunk, words_in
 from larm.peers.yacy.hashes import packed
-from larm.peers.yacy.item import LIFE, Header, Kind, digest_of, encoded_key, refusal
+from larm.peers.yacy.item import LIFE, Header, Kind, decoded_key, digest_of, encoded_key, refusal
 from larm.peers.yacy.page import BadPageError, place_of, read_page
 from larm.peers.yacy.shelf_reader import HEADER, ShelfReader, header_of
 
 
-def hashes_in(header: Header, body: bytes) -> list[bytes]:
-    """What it is found by. Raises BadChunkError, BadPageError."""
-    return [packed(read_page(body).hash)] if header.kind is Kind.PAGE else words_in(body)
+def found_by(kind: Kind, body: bytes) -> list[bytes]:
+    """Return the packed hashes by which an item is found. Raises BadChunkError, BadPageError."""
+    return [packed(read_page(body).hash)] if kind is Kind.PAGE else words_in(body)
+
+
+def site_of(name: bytes) -> bytes:
+    """Return the five bytes of a page's packed hash that all pages of a site share (YACY-9)."""
+    return bytes((name[4] & 15, *name[5:]))
 
 
 def unfit(header: Header, body: bytes) -> str:
@@ -47,7 +55,15 @@ CREATE TABLE IF NOT EXISTS item (
 CREATE UNIQUE INDEX IF NOT EXISTS item_name ON item (author, digest);
 CREATE TABLE IF NOT EXISTS found (hash BLOB NOT NULL, item INTEGER NOT NULL, PRIMARY KEY (hash, item)) WITHOUT ROWID;
 """
-_SHARE = 8
+_AUTHORS_SHARE = 8
+"""Part of the quota that the items of one author may take."""
+_ADDRESS_SHARE = 4
+"""Part that the items of all authors at one address may take: keys are for free, addresses are not."""
+_SITE_SHARE = 4
+"""Part that documents of one site may take, whoever signs them."""
+_TRICKLE = 500
+"""Part of its share that a new author gets: 250 KB of a quota of 1 GB, some 150 pages."""
+_KEY_BYTES = 32
 _WITHDRAWN = 400
 """Bytes that the header of a withdrawn item is counted as: anybody makes as many as he likes."""
 _ROW = 40
@@ -64,18 +80,21 @@ class Kept(NamedTuple):
 
 
 class Shelf:
-    """``quota``: bytes of others' bodies."""
+    """``quota``: bytes of others' bodies. ``young``: seconds for which an author is new."""
 
-    def __init__(self, path: Path, quota: int, verify: Verify) -> None:
+    def __init__(self, path: Path, quota: int, verify: Verify, young: float = 0.0) -> None:
         # constant after construction
         self.quota = quota
         self._verify = verify
         # only under the node's lock
-        self._base = Database(path, _TABLES)
+        self._base = Database(path, _TABLES + TABLE)
+        self.authors = Authors(self._base, young)
         self.reader = ShelfReader(path, self._base)
         """For any thread."""
         self._writing = False
-        self._foreign = int(self._base.row("SELECT COALESCE(SUM(size), 0) FROM item WHERE NOT own")[0])
+        self._usage: Counter[bytes] = Counter()
+        """Bytes of others' items: of each author by its key, of each site (`site_of`), of all by ``b""``."""
+        self._measure()
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
@@ -100,7 +119,7 @@ class Shelf:
             return Kept(wanted=False, reason=why)
         if not header.gone and (known is None or known[2] or known[3:] != (header.kind, header.first, header.last)):
             return Kept(wanted=True)  # also what was withdrawn, or lay elsewhere, and is issued anew
-        if known is None and (why := self._full(header.author, _WITHDRAWN)):
+        if known is None and (why := self._full(header.author, _WITHDRAWN, now)):
             return Kept(wanted=False, reason=why)
         with self.at_once():
             if known is None:
@@ -120,18 +139,21 @@ class Shelf:
         if digest_of(body) != header.digest:
             return "its body is another one"
         before = 0 if known is None else self._base.row("SELECT size * (1 - own) FROM item WHERE id = ?", (known[0],))[0]
-        why = "" if own else self._full(header.author, len(body) - before) or unfit(header, body)
+        why = "" if own else self._full(header.author, len(body) - before, now) or unfit(header, body)
         if why:
             return why
-        hashes = hashes_in(header, body)
+        hashes = found_by(header.kind, body)
         size = len(body) + _ROW * len(hashes)
-        if not own and (why := self._full(header.author, size - before)):
+        site = site_of(hashes[0]) if header.kind is Kind.PAGE else b""
+        if not own and (why := self._full(header.author, size - before, now, site)):
             return why
         with self.at_once():
             if known is not None:
                 self._drop(known[0])
             number = self._insert(header, body, own=own, size=size)
             self._base.write_many("INSERT OR IGNORE INTO found VALUES (?, ?)", [(each, number) for each in hashes])
+        if site and not own:
+            self._usage[site] += size
         return ""
 
     def headers(self, after: int, number: int) -> list[tuple[int, Header]]:
@@ -178,19 +200,30 @@ class Shelf:
         for key in keys:
             self.let_go([number for (number,) in self._base.rows("SELECT id FROM item WHERE author = ?", (encoded_key(key),))])
 
-    def expire(self, now: float) -> int:
-        """Forget what is over; how many."""
+    def expire(self, now: float, members: Set[str] = frozenset()) -> int:
+        """Drop items that are over, and forget authors without items that are not ``members``, keys. Return how many items."""
+        self.authors.age(now, members | {decoded_key(each) for each in self._usage if len(each) == _KEY_BYTES})
         rows = self._base.rows("SELECT id FROM item WHERE created <= ?", (now - LIFE,))
         if rows:
             self.let_go([number for (number,) in rows])
-        self._foreign = int(self._base.row("SELECT COALESCE(SUM(size), 0) FROM item WHERE NOT own")[0])
         return len(rows)
+
+    def sample(self, known: Container[str], random: Random) -> list[tuple[str, bytes]]:
+        """Return, of each author of documents here, its key and the body of any of them; of ``known`` authors none."""
+        documents = f"FROM item WHERE kind = {Kind.PAGE:d} AND NOT own AND NOT gone"
+        found = []
+        for author, least, most in self._base.rows(f"SELECT author, MIN(id), MAX(id) {documents} GROUP BY author"):
+            if (key := decoded_key(author)) not in known:
+                chosen = random.randint(least, most)
+                rows = self._base.rows(f"SELECT body {documents} AND author = ? AND id >= ? LIMIT 1", (author, chosen))
+                found += [(key, body) for (body,) in rows]
+        return found
 
     @property
     def counts(self) -> tuple[int, int, int]:
         """Items of others, their bytes, own items; withdrawn ones are none."""
         foreign = self._base.row("SELECT COUNT(*) FROM item WHERE NOT own AND NOT gone")[0]
-        return foreign, self._foreign, self._base.row("SELECT COUNT(*) FROM item WHERE own AND NOT gone")[0]
+        return foreign, self._usage[b""], self._base.row("SELECT COUNT(*) FROM item WHERE own AND NOT gone")[0]
 
     @property
     def words(self) -> int:
@@ -202,11 +235,32 @@ class Shelf:
         self._base.close()
         self.reader.close()
 
-    def _full(self, author: str, size: int) -> str:
-        if self._foreign + size > self.quota:
+    def _full(self, author: str, size: int, now: float, site: bytes = b"") -> str:
+        """Return why an item of so many bytes more has no room; empty: it has."""
+        usage, quota, key = self._usage, self.quota, encoded_key(author)
+        share = quota // _AUTHORS_SHARE
+        if usage[b""] + size > quota:
             return "there is no room any more"
-        has = self._base.row("SELECT COALESCE(SUM(size), 0) FROM item WHERE author = ? AND NOT own", (encoded_key(author),))[0]
-        return "its author has the share of one author" if has + size > self.quota // _SHARE else ""
+        if usage[key] + size > share:
+            return "its author has the share of one author"
+        if self.authors.is_young(author, now) and usage[key] + size > share // _TRICKLE:
+            return "its author is new here, and has the share of a new author"
+        if sum(usage[encoded_key(each)] for each in self.authors.at_address_of(author)) + size > quota // _ADDRESS_SHARE:
+            return "its address has the share of one address"
+        return "its site has the share of one site" if site and usage[site] + size > quota // _SITE_SHARE else ""
+
+    def _measure(self) -> None:
+        """Read how much there is of each."""
+        self._usage = Counter(dict(self._base.rows("SELECT author, SUM(size) FROM item WHERE NOT own GROUP BY author")))
+        self._usage[b""] = self._usage.total()
+        for name, size in self._base.rows(
+            "SELECT hash, size FROM item JOIN found ON item.id = item WHERE kind = ? AND NOT own", (Kind.PAGE,)
+        ):
+            self._usage[site_of(name)] += size
+
+    def _use(self, author: bytes, size: int) -> None:
+        self._usage[author] += size
+        self._usage[b""] += size
 
     def _known(self, header: Header) -> tuple[int, int, int, int, int, int] | None:
         """(number, created, gone, kind, first, last)."""
@@ -227,22 +281,32 @@ class Shelf:
             ),
         )  # fmt: skip
         if not own:
-            self._foreign += size
+            self._use(encoded_key(header.author), size)
         return int(self._base.row("SELECT last_insert_rowid()")[0])
 
     def _renew(self, number: int, header: Header) -> None:
+        if header.gone:
+            size, own = self._unlink(number)
+            if not own:
+                self._use(encoded_key(header.author), _WITHDRAWN - size)
+            self._base.write("UPDATE item SET body = x'', size = ?, kind = ? WHERE id = ?", (_WITHDRAWN, header.kind, number))
         self._base.write(
             "UPDATE item SET first = ?, last = ?, created = ?, gone = ?, signature = ? WHERE id = ?",
             (header.first, header.last, header.created, header.gone, header.signature, number),
         )
-        if header.gone:
-            size, own = self._base.row("SELECT size, own FROM item WHERE id = ?", (number,))
-            self._foreign += 0 if own else _WITHDRAWN - size
-            self._base.write("DELETE FROM found WHERE item = ?", (number,))
-            self._base.write("UPDATE item SET body = x'', size = ?, kind = ? WHERE id = ?", (_WITHDRAWN, header.kind, number))
 
     def _drop(self, number: int) -> None:
-        size, own = self._base.row("SELECT size, own FROM item WHERE id = ?", (number,))
-        self._foreign -= 0 if own else size
-        for table, column in (("item", "id"), ("found", "item")):
-            self._base.write(f"DELETE FROM {table} WHERE {column} = ?", (number,))  # noqa: S608
+        author = self._base.row("SELECT author FROM item WHERE id = ?", (number,))[0]
+        size, own = self._unlink(number)
+        if not own:
+            self._use(author, -size)
+        self._base.write("DELETE FROM item WHERE id = ?", (number,))
+
+    def _unlink(self, number: int) -> tuple[int, bool]:
+        """Delete what an item is found by. Return its bytes, and whether it is our own."""
+        size, own, kind, body = self._base.row("SELECT size, own, kind, body FROM item WHERE id = ?", (number,))
+        hashes = found_by(Kind(kind), body) if body else ()
+        self._base.write_many("DELETE FROM found WHERE hash = ? AND item = ?", [(each, number) for each in hashes])
+        if kind == Kind.PAGE and hashes and not own:
+            self._usage[site_of(hashes[0])] -= size
+        return size, bool(own)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from larm.fetch.http_client import NoAnswer
+from larm.peers.yacy.greeting import Greeting
 from larm.peers.yacy.item import LARGEST, Header, Item
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.questions import HAND, MOST_HEADERS, OFFER, Hand, Handed, Offer, Offered
@@ -33,9 +34,10 @@ _IDLE = 30.0
 class Spreading:
     """Of one node."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, greeting: Greeting) -> None:
         # constant after construction
         self._node = node
+        self._greeting = greeting
         # only the node's thread, and those that carry out its transfers, each for another peer
         self._next = float("-inf")
         self._after = 0
@@ -72,7 +74,7 @@ class Spreading:
         node = self._node
         with node.lock:
             if not self._after:
-                node.shelf.expire(node.now())
+                node.shelf.expire(node.now(), {seed.key for seed in node.membership.known})
                 self._count()
                 self.waiting = False
                 if node.now() - self._asked_anew > _BELIEVED:
@@ -125,10 +127,10 @@ class Spreading:
             if not self._offer(peer, rows[at : at + MOST_HEADERS]):
                 return
 
-    def _offer(self, peer: str, rows: Sequence[tuple[int, Header]]) -> bool:
-        """False: it is of no use to go on."""
+    def _offer(self, peer: str, rows: Sequence[tuple[int, Header]], seeds: tuple[str, ...] = ()) -> bool:
+        """Offer items, and hand over those that are wanted. Return False if it is of no use to go on."""
         node = self._node
-        answer = node.ask(peer, OFFER, Offer(node.network, tuple(header for _, header in rows)), Offered, _SECONDS)
+        answer = node.ask(peer, OFFER, Offer(node.network, tuple(header for _, header in rows), seeds), Offered, _SECONDS)
         if isinstance(answer, NoAnswer):
             return False
         if not answer.takes:
@@ -136,9 +138,13 @@ class Spreading:
                 node.membership.declined(peer)
             return False
         wanted = [rows[number] for number in answer.wanted if 0 <= number < len(rows)]
-        open_ = {number for number, _ in wanted} | self._put_off(peer, rows, answer.refused)
+        unknown = [] if seeds else [rows[number] for number in answer.unknown if 0 <= number < len(rows)]
+        introduced = self._greeting.introduce(peer, {header.author for _, header in unknown}) if unknown else ()
+        again = set(answer.unknown) if introduced else set()
+        put_off = self._put_off(peer, rows, {number: why for number, why in answer.refused.items() if number not in again})
+        open_ = {number for number, _ in (*wanted, *unknown)} | put_off
         self._settle(peer, [row for row in rows if row[0] not in open_])
-        return self._hand(peer, wanted)
+        return self._hand(peer, wanted) and (not introduced or self._offer(peer, unknown, introduced))
 
     def _put_off(self, peer: str, rows: Sequence[tuple[int, Header]], refused: Mapping[int, str]) -> set[int]:
         numbers = {rows[each][0] for each in refused if 0 <= each < len(rows)}

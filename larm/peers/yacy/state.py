@@ -23,7 +23,9 @@ class Other(NamedTuple):
     followed: bool
     """Its deny list counts."""
     denied: bool
-    """By whomever."""
+    """True if any list that counts has it."""
+    false: bool
+    """True if samples of its pages were false."""
 
 
 class State(NamedTuple):
@@ -56,8 +58,8 @@ class State(NamedTuple):
     followed: Mapping[str, DenyList]
 
 
-def state_of(node: Node, quota: int) -> State:
-    """As of now."""
+def state_of(node: Node, refusal: str, quota: int) -> State:
+    """Return the state of now. ``refusal``: of the peer that was pinged last."""
     trust, said = node.trust, node.trust.opinions
     with node.lock:
         now, membership = node.now(), node.membership
@@ -76,13 +78,14 @@ def state_of(node: Node, quota: int) -> State:
                 said.votes.get(seed.key, Vote.NONE),
                 seed.key in said.followed,
                 seed.key in trust,
+                seed.key in node.shelf.authors.convicted,
             )
             for seed in seeds
         ]
         known = {each.seed.key for each in others}
         return State(
             node.network, node.hash, node.key, node.type, node.mode, node.stealthy, *membership.sizes,
-            pages=node.pages, items=items, bytes=size, quota=quota, refusal=node.refusal,
+            pages=node.pages, items=items, bytes=size, quota=quota, refusal=refusal,
             counts={name: n for name, n in counts.items() if n}, others=others,
             votes={key: vote for key, vote in said.votes.items() if key not in known}, sites=said.sites,
             shared=said.shared, followed={key: its for key, its in said.followed.items() if key not in known},

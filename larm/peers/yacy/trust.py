@@ -7,6 +7,7 @@ whatever the lists say.
 """
 
 import threading
+from collections.abc import Collection, Iterable
 from enum import StrEnum
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -115,6 +116,22 @@ class Trust:
             if follow and _is_key(key):
                 followed[key] = self.opinions.followed.get(key, DenyList())
             self._keep_locked(followed=followed)
+
+    def configure(self, places: Collection[str]) -> None:
+        """Follow the lists at these places, files or addresses, and at no other ones. Raises StorageError."""
+        with self._lock:
+            followed = {each: its for each, its in self.opinions.followed.items() if _is_key(each) or each in places}
+            self._keep_locked(followed={each: DenyList() for each in places} | followed)
+
+    @property
+    def places(self) -> list[str]:
+        """Files and addresses whose lists are followed."""
+        return [each for each in self.opinions.followed if not _is_key(each)]
+
+    def read(self, place: str, lines: Iterable[str]) -> None:
+        """Take over the list at a place: a key or a site a line, ``#`` before a remark. Raises StorageError."""
+        said = [word for line in lines if (word := line.partition("#")[0].strip())]
+        self.heard(place, DenyList(tuple(filter(_is_key, said)), tuple(each.lower() for each in said if not _is_key(each))))
 
     def heard(self, key: str, said: DenyList) -> None:
         """The list of one who is followed, as it is now. Raises StorageError."""

@@ -14,6 +14,7 @@ from larm.fetch.http_client import NoAnswer
 from larm.peers.channel import Contact
 from larm.peers.door import Call, Question, RefusedError
 from larm.peers.yacy.desk import Desk
+from larm.peers.yacy.greeting import Greeting
 from larm.peers.yacy.hashes import own_hash
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.page import Page
@@ -48,11 +49,13 @@ class Peer:
         )  # fmt: skip
         shelf = Shelf(path, 100_000_000, fake_verify)
         self.node = Node(
-            profile, self.key, fake_verify, shelf, asker=Wire(net, self), clock=net.clock, random=net.random,
-            together=one_by_one, lists=self.lists,
+            profile, self.key, fake_verify, shelf, asker=Wire(net, self), private_asker=Wire(net, self, "a key for one search"),
+            clock=net.clock, random=net.random, together=one_by_one,
         )  # fmt: skip
-        self.spreading = Spreading(self.node)
-        self.questions: dict[str, Question] = {each.path: each for each in Desk(self.node).questions}
+        self.greeting = Greeting(self.node, self.lists)
+        self.spreading = Spreading(self.node, self.greeting)
+        self.desk = Desk(self.node, self.greeting)
+        self.questions: dict[str, Question] = {each.path: each for each in self.desk.questions}
 
     def lists(self) -> Collection[Seed]:
         """Of the first peer that is there, as a principal."""
@@ -73,8 +76,8 @@ class Peer:
 class Wire:
     """Implements `larm.peers.channel.Asker`."""
 
-    def __init__(self, net: Net, peer: Peer) -> None:
-        self.net, self.peer = net, peer
+    def __init__(self, net: Net, peer: Peer, key: str = "") -> None:
+        self.net, self.peer, self.key = net, peer, key or peer.key.key
 
     def ask(
         self, contact: Contact, path: str, question: msgspec.Struct, answers: type[A], *, seconds: float, most: int = 1_000_000
@@ -87,7 +90,7 @@ class Wire:
         body = msgspec.json.encode(question)
         self.net.longest = max(self.net.longest, len(body))
         try:
-            answer = asked.handler(Call(self.peer.key.key, self.peer.ip), msgspec.json.decode(body, type=asked.asks))
+            answer = asked.handler(Call(self.key, self.peer.ip), msgspec.json.decode(body, type=asked.asks))
         except RefusedError as error:
             return NoAnswer(f"it refused: {error}", refused=True)
         if other.lose:
@@ -124,7 +127,7 @@ class Net:
         for _ in range(int(seconds / step)):
             for peer in self.peers:
                 if peer.up:
-                    peer.node.tick()
+                    peer.greeting.tick()
                     peer.spreading.tick()
             self.clock.advance(step)
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import pytest
 
-from larm.peers.yacy import desk, node, seed
+from larm.peers.yacy import greeting, node, seed
 from larm.peers.yacy.hashes import distance, position_of, word_hash
 from larm.peers.yacy.page import Page
 from larm.peers.yacy.questions import COUNT, HAND, OFFER, PING
@@ -133,9 +133,9 @@ def _live(net: Net, hours: float, authors: int) -> Figures:
 
 def _remember(patch: pytest.MonkeyPatch, most: int) -> None:
     written, read = lru_cache(most)(seed.write_seed.__wrapped__), lru_cache(most)(seed.read_seed)
-    for module in (node, desk):
+    for module in (node, greeting):
         patch.setattr(module, "write_seed", written)
-        patch.setattr(module, "read_seed", read)
+    patch.setattr(greeting, "read_seed", read)
     patch.setattr(node, "is_good", lru_cache(most)(seed.is_good))
 
 

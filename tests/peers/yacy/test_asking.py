@@ -24,11 +24,11 @@ from larm.peers.yacy.asking import NetworkSearcher, Understood, unit_of
 from larm.peers.yacy.averages import COMMON, Averages
 from larm.peers.yacy.chunk import Reference, cut, write_chunk
 from larm.peers.yacy.counting import Counting
-from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.hashes import position_of, word_hash
 from larm.peers.yacy.item import Kind, digest_of, new_header
 from larm.peers.yacy.joining import Joining
 from larm.peers.yacy.local import local_search
+from larm.peers.yacy.node import contact_of
 from larm.peers.yacy.page import Page, write_page
 from larm.peers.yacy.profile import Mode
 from larm.peers.yacy.questions import FREQUENCIES, PAGES, SEARCH, Found, FrequenciesFound, Search
@@ -62,7 +62,7 @@ NOTES = TemporaryDirectory()
 
 def searcher(peer: Peer) -> NetworkSearcher:
     local = local_search(SearchSettings(), Path(NOTES.name) / "searches")
-    return NetworkSearcher(peer.node, Desk(peer.node), fake_verify, understand=understand, local=local, clock=SystemClock())
+    return NetworkSearcher(peer.node, peer.desk, fake_verify, understand=understand, local=local, clock=SystemClock())
 
 
 def search(peer: Peer, query: str) -> Findings:
@@ -111,7 +111,7 @@ def test_a_query_is_read_in_the_languages_that_peers_have_said(net: Net) -> None
 
     local = local_search(SearchSettings(), Path(NOTES.name) / "searches")
     asker = NetworkSearcher(
-        net.peers[7].node, Desk(net.peers[7].node), fake_verify, understand=noted, local=local, clock=SystemClock()
+        net.peers[7].node, net.peers[7].desk, fake_verify, understand=noted, local=local, clock=SystemClock()
     )
     for _ in range(2):
         list(asker.search(Asked(query="otter", wait=60.0)))
@@ -170,7 +170,7 @@ def test_who_does_not_know_of_the_dead_asks_those_who_took_over(net: Net) -> Non
 
 def test_pages_are_counted_as_before_while_peers_are_missed(net: Net) -> None:
     asker = net.peers[0]
-    counting = Counting(asker.node, Desk(asker.node))
+    counting = Counting(asker.node, asker.desk)
     net.run(1_200)  # all say how many pages they have
     pages, words = counting.pages(), counting.frequencies(["otter", "red"], 30, 3.0)
     assert pages == 30
@@ -238,15 +238,13 @@ def test_a_private_cluster_answers_nobody_else_and_searches_itself(net: Net) -> 
         member.node.profile = profile
     two.publish(page(100))
     for _ in range(3):
-        one.node.learn([two.node.seed()])
-        two.node.learn([one.node.seed()])
+        one.greeting.learn([two.node.seed()])
+        two.greeting.learn([one.node.seed()])
         net.run(60)
     assert urls(search(one, "place100")) == {page(100).url}
     assert not urls(search(one, "place17")), "it asks nobody else"
     assert not urls(search(net.peers[0], "place100"))
-    answer = net.peers[0].node.asker.ask(
-        net.peers[0].node.contact(two.node.seed()), SEARCH, Search("test", (), ()), Found, seconds=1
-    )
+    answer = net.peers[0].node.asker.ask(contact_of(two.node.seed()), SEARCH, Search("test", (), ()), Found, seconds=1)
     assert isinstance(answer, NoAnswer)
     assert answer.refused
     assert all(member.node.hash not in net.peers[0].node.ring().hashes for member in (one, two))
@@ -286,7 +284,7 @@ def test_numbers_that_cannot_be_cost_nothing(net: Net) -> None:
     before = [hit.url for hit in search(net.peers[7], "red otter").hits]
     for liar in net.peers[:6]:
         liar.node.averages = Averages((1e300,) * 4, 10**9, {"xx": 1e300}, dict.fromkeys(COMMON, (-1e300, 1e300, 2.0, 5.0)))
-        desk = Desk(liar.node)
+        desk = liar.desk
         lie = FrequenciesFound(pages=((10**15, -5, 3, 10**15, 1),) * 5)
         liar.questions[FREQUENCIES] = liar.questions[FREQUENCIES]._replace(
             handler=lambda call, asked, desk=desk, lie=lie: msgspec.structs.replace(
@@ -362,7 +360,7 @@ def test_words_that_nobody_shares_are_counted_by_samples(net: Net) -> None:
     """Or the first pages would count, which are chosen by their words."""
     net.run(1_200)
     asker = net.peers[0]
-    found = Counting(asker.node, Desk(asker.node)).frequencies(["the", "what", "about", "of", "otter"], 30, 3.0)
+    found = Counting(asker.node, asker.desk).frequencies(["the", "what", "about", "of", "otter"], 30, 3.0)
     assert found["main"] == {"the": 30, "what": 30, "about": 0, "of": 0, "otter": 6}
     assert found["title"] == {"the": 30, "what": 0, "about": 30, "of": 0, "otter": 6}
 

@@ -199,20 +199,52 @@ def shelf(tmp_path: Path) -> Shelf:
     return Shelf(tmp_path / "shelf.db", 8_000, fake_verify)
 
 
-def body_of(number: int) -> bytes:
+def body_of(number: int, site: str = "a") -> bytes:
     import random
 
     noise = "".join(random.Random(number).choices("abcdefghijklmnop", k=800))
-    return write_page(Page(url=f"http://a.example/{number}", text=noise))
+    return write_page(Page(url=f"http://{site}.example/{number}", text=noise))
+
+
+def put(shelf: Shelf, author: int, number: int, site: str = "a") -> str:
+    body = body_of(number, site)
+    return shelf.handed(header(FakeKey(author), body), body, NOW)
 
 
 def test_one_author_gets_an_eighth_and_all_no_more_than_the_quota(shelf: Shelf) -> None:
-    said = [shelf.handed(header(FakeKey(1), body_of(n)), body_of(n), NOW) for n in range(4)]
+    said = [put(shelf, 1, n) for n in range(4)]
     assert said[0] == ""
     assert said[-1] == "its author has the share of one author"
-    said = [shelf.handed(header(FakeKey(n), body_of(n)), body_of(n), NOW) for n in range(10, 60)]
+    said = [put(shelf, n, n, f"s{n}") for n in range(10, 60)]
     assert said[-1] == "there is no room any more"
     assert shelf.counts[1] <= 8_000
+
+
+def test_one_site_gets_a_fourth_whoever_signs_its_pages_and_dropped_ones_make_room(shelf: Shelf) -> None:
+    said = [put(shelf, n, n) for n in range(10, 20)]
+    assert said[-1] == "its site has the share of one site"
+    assert shelf.counts[1] <= 2_000
+    shelf.drop_authors([FakeKey(10).key])
+    assert put(shelf, 30, 30) == ""
+    assert put(shelf, 31, 31) == "its site has the share of one site"
+
+
+def test_one_address_gets_a_fourth_whichever_keys_it_has(shelf: Shelf) -> None:
+    for n in range(10, 40):
+        shelf.authors.meet(FakeKey(n).key, "192.0.2.1" if n < 30 else f"192.0.2.{n}", NOW)
+    said = [put(shelf, n, n, f"s{n}") for n in range(10, 30)]
+    assert said[-1] == "its address has the share of one address"
+    assert put(shelf, 31, 31, "s31") == ""
+
+
+def test_a_new_author_gets_a_trickle_until_it_is_old_enough(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path / "young.db", 4_000_000, fake_verify, young=100.0)
+    shelf.authors.meet(FakeKey(1).key, "192.0.2.1", NOW)
+    said = [put(shelf, 1, n, f"s{n}") for n in range(3)]
+    assert said[0] == ""
+    assert said[1:] == ["its author is new here, and has the share of a new author"] * 2
+    body = body_of(5, "s5")
+    assert shelf.handed(header(FakeKey(1), body, NOW + 100), body, NOW + 100) == ""
 
 
 def test_own_items_need_no_room(shelf: Shelf) -> None:

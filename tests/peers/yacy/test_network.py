@@ -11,7 +11,6 @@ import pytest
 from larm.fetch.http_client import NoAnswer
 from larm.peers.channel import Contact
 from larm.peers.door import Call, RefusedError
-from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.hashes import key_part
 from larm.peers.yacy.profile import Mode
 from larm.peers.yacy.questions import COUNT, PING, Count, Counted, Ping, Pong
@@ -82,7 +81,7 @@ def test_old_seeds_do_not_wake_the_dead(net: Net) -> None:
     old = dead.node.seed()
     dead.up = False
     net.run(600)
-    one.node.learn([old])
+    one.greeting.learn([old])
     assert not one.node.membership.is_active(dead.node.hash)
     assert one.node.membership.is_active(two.node.hash)
 
@@ -108,10 +107,10 @@ def test_whose_clock_is_wrong_learns_why_nobody_has_to_do_with_him(net: Net) -> 
     answered = questions[PING]
     questions[PING] = answered._replace(handler=refused)
     net.run(60)
-    assert "by our clock" in net.peers[1].node.refusal
+    assert "by our clock" in net.peers[1].greeting.refusal
     questions[PING] = answered
     net.run(60)
-    assert not net.peers[1].node.refusal
+    assert not net.peers[1].greeting.refusal
     assert net.peers[1].node.type is PeerType.SENIOR
 
 
@@ -121,7 +120,7 @@ def test_networks_never_mix(net: Net) -> None:
     for group in (mine, other):
         names = {each.node.hash for each in group}
         assert all({*peer.node.ring().hashes} <= names for peer in group)
-    mine[0].node.learn([other[0].node.seed()])
+    mine[0].greeting.learn([other[0].node.seed()])
     assert mine[0].node.membership.counts["other networks"] > 0
 
 
@@ -130,7 +129,7 @@ def test_who_says_whom_he_knows_is_told_of_all_others(net: Net) -> None:
     net.run(600)
     (asking,) = net.add()
     for _ in range(3):  # those whom it has met last are told each time, and are the same ones
-        asking.node.ping(asked.node.seed())
+        asking.greeting.ping(asked.node.seed())
     assert {seed.hash for seed in asking.node.membership.active} == {each.node.hash for each in (asked, *others)}
 
 
@@ -139,14 +138,14 @@ def test_a_stretch_of_a_ring_has_its_bounds(net: Net) -> None:
     own = write_seed(two.node.seed())
     for stretch in (("no hash",), (two.node.hash,) * 66):
         with pytest.raises(RefusedError, match="stretch"):
-            Desk(one.node).ping(Call(two.key.key, two.ip), Ping("test", own, stretch))
+            one.desk.ping(Call(two.key.key, two.ip), Ping("test", own, stretch))
 
 
 def test_a_forged_seed_changes_nothing(net: Net) -> None:
     one, _, three = net.add(3)
     net.run(300)
     forged = msgspec.structs.replace(three.node.seed(), ip="10.9.9.9", stamp=int(net.clock.wall()) + 1)
-    one.node.learn([forged])
+    one.greeting.learn([forged])
     assert one.node.membership.get(three.node.hash).ip == three.ip  # type: ignore[union-attr]
     assert one.node.counts["bad seeds"] == 1
 
@@ -157,7 +156,7 @@ def test_nobody_is_away_because_somebody_else_cannot_be_reached(net: Net) -> Non
     net.run(300)
     forged = msgspec.structs.replace(three.node.seed(), hash=two.node.hash, port=1)
     with pytest.raises(RefusedError, match="hash"):
-        Desk(one.node).ping(Call(three.key.key, three.ip), Ping("test", write_seed(forged)))
+        one.desk.ping(Call(three.key.key, three.ip), Ping("test", write_seed(forged)))
     assert one.node.membership.is_active(two.node.hash)
 
 
@@ -165,9 +164,9 @@ def test_who_was_reached_is_tried_again_at_another_place(net: Net) -> None:
     one, two = net.add(2)
     net.run(300)
     seed = two.node.seed()
-    assert one.node.calling_back.reaches(seed, two.ip)
-    assert not one.node.calling_back.reaches(seed, "10.7.7.7")
-    assert not one.node.calling_back.reaches(msgspec.structs.replace(seed, port=9200), two.ip), (
+    assert one.greeting.calling_back.reaches(seed, two.ip)
+    assert not one.greeting.calling_back.reaches(seed, "10.7.7.7")
+    assert not one.greeting.calling_back.reaches(msgspec.structs.replace(seed, port=9200), two.ip), (
         "a neighbour behind the same address"
     )
 
@@ -181,12 +180,12 @@ def test_who_cannot_be_reached_keeps_nobody_waiting(net: Net) -> None:
             if len(waiting) < 2:
                 waiting.append(contact.url)
                 with pytest.raises(RefusedError, match="too many") if len(waiting) == 2 else nullcontext():
-                    one.node.calling_back.reaches(seed, two.ip)
+                    one.greeting.calling_back.reaches(seed, two.ip)
             return NoAnswer("it hangs")
 
-    one.node.calling_back = CallingBack(Slow(net, one), net.clock, "test")
+    one.greeting.calling_back = CallingBack(Slow(net, one), net.clock, "test")
     for _ in range(9):
-        assert not one.node.calling_back.reaches(seed, two.ip)
+        assert not one.greeting.calling_back.reaches(seed, two.ip)
 
 
 def test_a_seed_that_names_another_machine_is_not_believed(net: Net) -> None:
@@ -206,7 +205,7 @@ def test_stealth(net: Net) -> None:
     quiet = net.peers[1]
     quiet.node.stealthy = True
     before = net.asked.total()
-    quiet.node.tick()
+    quiet.greeting.tick()
     quiet.spreading.tick()
     assert net.asked.total() == before
     net.run(600)
@@ -243,7 +242,7 @@ def test_a_flood_of_names_from_one_address_is_bounded(net: Net) -> None:
             hash="AB" + key_part(key.key), ip="10.1.1.1", port=2_000 + number, type=PeerType.SENIOR, network="test",
             stamp=int(net.clock.wall()),
         )  # fmt: skip
-        one.node.learn([signed(seed, key)])
+        one.greeting.learn([signed(seed, key)])
     assert one.node.membership.sizes[0] <= 64
     assert one.node.membership.counts["too many at an address"] >= 136
 
@@ -256,7 +255,7 @@ def test_a_flood_of_juniors_from_one_address_is_bounded(net: Net) -> None:
             hash="AB" + key_part(key.key), ip="10.1.1.1", port=2_000, type=PeerType.JUNIOR, network="test",
             stamp=int(net.clock.wall()),
         )  # fmt: skip
-        one.node.learn([signed(seed, key)])
+        one.greeting.learn([signed(seed, key)])
     assert one.node.membership.sizes[2] == 64
 
 

@@ -10,7 +10,6 @@ import yaml
 from larm.config import Config, NetworkSettings, load
 from larm.peers.door import Call, RefusedError
 from larm.peers.yacy.crawl_jobs import CrawlJobs
-from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.job_table import OWN
 from larm.peers.yacy.order_book import OrderBook, OrderDesk
 from larm.peers.yacy.profile import Mode
@@ -93,7 +92,7 @@ def giver(net: Net, folder: Path, number: int = 1) -> tuple[Peer, OrderBook]:
     (peer,) = net.add()
     book = OrderBook(folder / f"orders{number}.db")
     peer.node._orders = lambda: book.open
-    for each in OrderDesk(peer.node, Desk(peer.node), book).questions:
+    for each in OrderDesk(peer.node, peer.desk, book).questions:
         peer.questions[each.path] = each
     return peer, book
 
@@ -176,11 +175,11 @@ def test_no_orders_for_another_network_or_a_hermit(tmp_path: Path) -> None:
     net = Net(tmp_path)
     peer, book = giver(net, tmp_path)
     (hermit,) = net.add(mode=Mode.PRIVATE)
-    desk = OrderDesk(peer.node, Desk(peer.node), book)
+    desk = OrderDesk(peer.node, peer.desk, book)
     with pytest.raises(RefusedError, match="network"):
         desk.orders(Call("key", "10.0.0.9"), OrdersOf("other", 5))
     with pytest.raises(RefusedError):
-        OrderDesk(hermit.node, Desk(hermit.node), book).orders(Call("key", "10.0.0.9"), OrdersOf("test", 5))
+        OrderDesk(hermit.node, hermit.desk, book).orders(Call("key", "10.0.0.9"), OrdersOf("test", 5))
 
 
 def test_pages_of_the_browser_wait_for_more_and_are_crawled_alone(tmp_path: Path) -> None:

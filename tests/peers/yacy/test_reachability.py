@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from larm.peers.yacy.hashes import key_part
-from larm.peers.yacy.reachability import OwnAddress
+from larm.peers.yacy.own_address import OwnAddress
 from larm.peers.yacy.seed import PeerType, Seed, signed
 from tests.peers.yacy.keys import FakeKey
 from tests.peers.yacy.net import Net
@@ -22,12 +22,12 @@ def test_a_seed_that_leads_elsewhere_is_refused(ip: str, port: int) -> None:
     seed = Seed(
         hash="AA" + key_part(key.key), type=PeerType.SENIOR, ip=ip, port=port, network="test", stamp=int(net.clock.wall())
     )
-    peer.node.learn([signed(seed, key)])
+    peer.greeting.learn([signed(seed, key)])
     assert peer.node.membership.sizes == (0, 0, 0)
     net.run(300)
     assert net.asked.total() == asked
     good = msgspec.structs.replace(seed, ip="10.9.9.9", port=8090)
-    peer.node.learn([signed(good, key)])
+    peer.greeting.learn([signed(good, key)])
     assert peer.node.membership.sizes == (1, 0, 0)
 
 

@@ -62,8 +62,8 @@ def peers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Peer]]:
         found += [Peer(stack, folder, number, (found[0].served.address,)) for number in (1, 2)]
         for _ in range(4):
             for peer in found:
-                peer.service.node.learn(peer.service.node._lists())
-                peer.service.node.ping_all()
+                peer.service.greeting.learn(peer.service.greeting._lists())
+                peer.service.greeting.ping_all()
         for _ in range(3):
             for peer in found:
                 peer.service.share()
@@ -168,9 +168,9 @@ def test_who_is_denied_is_not_seen_any_more_until_the_vote_is_taken_back(peers: 
     assert peers[2].search("walks donkeys")["unanswered"] == []
     assert change(one, "vote", key=denied.key, vote="") == 303
     for peer in (one, peers[2], one):
-        peer.service.node.learn(peer.service.node._lists())
-        peer.service.node.learn([denied.seed()])
-        peer.service.node.ping_all()
+        peer.service.greeting.learn(peer.service.greeting._lists())
+        peer.service.greeting.learn([denied.seed()])
+        peer.service.greeting.ping_all()
     for _ in range(3):
         for peer in peers:
             peer.service._spreading.hurry()
@@ -187,7 +187,7 @@ def test_a_list_that_is_shared_counts_for_who_follows_it(peers: list[Peer]) -> N
     assert change(one, "follow", key=two.service.node.key, follow="1") == 303
     assert one.search("walks donkeys")["total"] == 15, "it is not shared"
     assert change(two, "share", shared="1") == 303
-    one.service.node.denying.hear()
+    one.service.greeting.denying.hear()
     assert one.search("walks donkeys")["total"] == 5
     assert change(one, "follow", key=two.service.node.key, follow="0") == 303
     assert one.search("walks donkeys")["total"] == 15

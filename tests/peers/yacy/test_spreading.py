@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from larm.peers.door import Call, RefusedError
-from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.hashes import position_of, word_hash
 from larm.peers.yacy.item import LARGEST, LIFE, RENEWED, Item, Kind, digest_of, new_header
 from larm.peers.yacy.page import Page
@@ -224,7 +223,7 @@ def test_a_reference_is_small(net: Net) -> None:
 
 
 def test_one_address_hands_over_so_much_a_day_whatever_keys_it_has(net: Net) -> None:
-    desk = Desk(net.peers[0].node)
+    desk = net.peers[0].desk
     item = Item(new_header(Kind.PAGE, digest_of(b"x"), (0, 0), net.clock.wall(), FakeKey(99)), b"x" * 45_000)
     for number in range(12_500_000 // 45_000):  # an eighth of the quota
         desk.hand(Call(FakeKey(number).key, "10.9.9.9"), Hand("test", (item,)))

@@ -1,0 +1,130 @@
+"""Samples: requests some pages of each author at their sites, and compares them with what the author says (YACY-48).
+
+One thread, ``larm-network-samples``. A new author's pages are sampled first, any other's now and then. An author with a false
+sample loses all that it has placed here. Only a response that shows another page counts: a site that can't be reached, or whose
+pages are made by scripts, shows nothing.
+"""
+
+import html
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from larm.fetch.http_client import HttpAnswer
+from larm.peers.stranger_fetch import StrangerFetch
+from larm.peers.yacy.node import Node
+from larm.peers.yacy.page import BadPageError, Page, read_page
+
+_FIRST = 4
+"""Samples of an author before it is believed for an hour."""
+_TRIES = 12
+"""Requests that showed nothing, after which an author rests for an hour."""
+_PERIOD = 3_600.0
+_GATHERED = 10.0
+"""Seconds between two looks for authors to be sampled."""
+_MOST_WAITING = 200
+_AS_SAID, _ANOTHER = 0.8, 0.5
+"""Share of the author's words that a page must have, and that a page of another text has at most."""
+_FEWEST = 5
+"""Words of a page by which it can be judged."""
+_LONGEST = 400
+"""Distinct words of a page that are compared."""
+
+
+class Sample(NamedTuple):
+    """A page to be requested."""
+
+    author: str
+    page: Page
+
+
+class Samples:
+    """The samples of one node."""
+
+    def __init__(
+        self, node: Node, fetch: StrangerFetch, words: Callable[[str], Iterable[str]], say: Callable[[str], object]
+    ) -> None:
+        """``words``: of a text, as the index has them."""
+        # constant after construction
+        self._node = node
+        self._fetch = fetch
+        self._words = words
+        self._say = say
+        # only the samples' thread
+        self._waiting: list[Sample] = []
+        self._gathered = float("-inf")
+        self._tries: Counter[str] = Counter()
+        """Requests for pages of each author in this period."""
+        self._period = node.now()
+
+    def tick(self) -> None:
+        """Request the pages whose hosts may be asked now."""
+        node, now = self._node, self._node.now()
+        if node.stealthy:
+            return
+        if now - self._period > _PERIOD:
+            self._tries.clear()
+            self._period = now
+        if not self._waiting and now - self._gathered > _GATHERED:
+            self._gathered = now
+            self._gather()
+        due, later = list[Sample](), list[Sample]()
+        for each in self._waiting:
+            (due if self._fetch.is_due(each.page.url) else later).append(each)
+        self._waiting = later
+        for each in due:
+            self._look(each)
+
+    def _gather(self) -> None:
+        node, authors = self._node, self._node.shelf.authors
+        met, node.met = node.met, {}  # documents of authors of which nothing is known, from searches
+        with node.lock:
+            settled = {key for key in self._tries if self._enough(key)} | authors.convicted
+            rows = node.shelf.sample(settled, node.random)
+        samples = [Sample(key, page) for key, page in met.items() if key not in settled]
+        for key, body in rows:
+            try:
+                samples.append(Sample(key, read_page(body)))
+            except BadPageError:
+                continue
+        self._waiting = [each for each in samples if not node.trust.trusts(each.author)][:_MOST_WAITING]
+
+    def _enough(self, author: str) -> bool:
+        known = self._node.shelf.authors.get(author)
+        judged = 0 if known is None else known.good + known.bad
+        return self._tries[author] >= (_TRIES if judged < _FIRST else 1)
+
+    def _look(self, sample: Sample) -> None:
+        node, author = self._node, sample.author
+        self._tries[author] += 1
+        came = self._fetch.fetch(sample.page.url)
+        good = verdict(sample.page, came, self._words) if isinstance(came, HttpAnswer) else None
+        if good is None:
+            node.count("samples of pages that showed nothing")
+            return
+        node.count("samples of pages as their authors say" if good else "samples of pages with another text")
+        with node.lock:
+            convicted = node.shelf.authors.judge(author, node.now(), good=good)
+            if convicted:
+                node.shelf.drop_authors([author])
+        if convicted:
+            self._say(
+                f"network {node.network}: pages of the peer with the key {author} are not as it says ({sample.page.url}): "
+                "all its items here are dropped. To take them back, trust that peer on the page Network of 'larm serve'."
+            )
+
+
+def verdict(page: Page, came: HttpAnswer, words: Callable[[str], Iterable[str]]) -> bool | None:
+    """Return True if a response shows the page as its author says, False if it is another one, None if that can't be known."""
+    if came.status in {404, 410}:
+        return False
+    mime = came.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if came.status != 200 or mime not in {"text/html", "application/xhtml+xml", "text/plain"}:
+        return None
+    said = list(dict.fromkeys(words(f"{page.title} {page.text}")))[:_LONGEST]
+    text = came.body.decode("utf-8", "replace")
+    there = set(words(text if mime == "text/plain" else html.unescape(text)))
+    if len(said) < _FEWEST or "\ufffd" in text or len(there) < len(said) / 2:
+        return None
+    share = sum(word in there for word in said) / len(said)
+    return True if share >= _AS_SAID else False if share < _ANOTHER else None

@@ -1,0 +1,176 @@
+"""Only members write, and an author of false pages loses what it has placed (YACY-48)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from larm.fetch.http_client import HttpAnswer, HttpClient, NoAnswer
+from larm.kit.clock import SystemClock
+from larm.peers.door import Call
+from larm.peers.stranger_fetch import StrangerFetch
+from larm.peers.yacy.item import Item, Kind, digest_of, new_header
+from larm.peers.yacy.page import Page, place_of, write_page
+from larm.peers.yacy.questions import Hand, Offer
+from larm.peers.yacy.samples import Samples, verdict
+from larm.peers.yacy.seed import write_seed
+from larm.peers.yacy.trust import Vote
+from larm.testing.replies import Reply, html
+from larm.testing.web import SyntheticWeb
+from tests.peers.yacy.keys import FakeKey
+from tests.peers.yacy.net import Net, Peer, split
+
+WORDS = "donkeys walk slowly over the high pass before the snow comes"
+
+
+@pytest.fixture
+def net() -> Net:
+    net = Net()
+    net.add(5)
+    net.run(600)
+    return net
+
+
+def item(key: FakeKey, page: Page, now: float) -> Item:
+    body = write_page(page)
+    return Item(new_header(Kind.PAGE, digest_of(body), (place_of(page),) * 2, now, key), body)
+
+
+def has(peer: Peer, page: Page) -> bool:
+    return bool(peer.node.shelf.reader.pages([page.hash], peer.node.now()))
+
+
+def test_item_of_a_key_that_never_joined_is_refused(net: Net) -> None:
+    page, key = Page(url="http://a.example/", text=WORDS), FakeKey(999)
+    forged = item(key, page, net.clock.wall())
+    for peer in net.peers:
+        call = Call(key.key, "10.9.9.9")
+        assert peer.desk.offer(call, Offer("test", (forged.header,))).unknown == (0,)
+        assert peer.desk.hand(call, Hand("test", (forged,))).refused == {0: "its author is no member"}
+        assert not has(peer, page)
+
+
+def test_author_that_an_owner_has_not_met_introduces_itself(net: Net) -> None:
+    for peer in net.peers[1:]:
+        peer.node.shelf.authors._authors.clear()
+    page = Page(url="http://a.example/", text=WORDS)
+    net.peers[0].publish(page)
+    net.settle()
+    assert sum(has(peer, page) for peer in net.peers[1:]) >= 2
+
+
+def test_items_of_a_lost_author_are_repaired_by_the_word_of_those_that_met_it(net: Net) -> None:
+    page = Page(url="http://a.example/", text=WORDS)
+    net.peers[0].publish(page)
+    net.settle()
+    net.peers[0].up = False
+    net.run(900)
+    lost = next(peer for peer in net.peers[1:] if has(peer, page))
+    lost.up = False
+    for peer in net.peers[1:]:
+        if not has(peer, page):
+            peer.node.shelf.authors._authors.pop(net.peers[0].key.key, None)
+    net.run(3_600)
+    assert sum(has(peer, page) for peer in net.peers[1:] if peer.up) == 3
+
+
+def test_a_voucher_that_is_no_member_vouches_for_nobody(net: Net) -> None:
+    (other,) = Net(seed=7).add()
+    owner = net.peers[0]
+    owner.greeting.vouched(FakeKey(998).key, [write_seed(other.node.seed())])
+    assert not owner.node.shelf.authors.knows(other.key.key)
+
+
+@pytest.fixture
+def web() -> Iterator[SyntheticWeb]:
+    with SyntheticWeb() as web:
+        yield web
+
+
+def fetch(clock: object = None) -> StrangerFetch:
+    return StrangerFetch(HttpClient(), clock or SystemClock(), {"loopback"})  # type: ignore[arg-type]
+
+
+def sampled(peer: Peer, said: list[str]) -> Samples:
+    return Samples(peer.node, fetch(peer.node.clock), split, said.append)
+
+
+def run(peer: Peer, samples: Samples) -> None:
+    for _ in range(12):
+        samples.tick()
+        peer.net.clock.advance(11.0)
+
+
+def test_author_of_false_pages_loses_all_and_an_honest_one_nothing(net: Net, web: SyntheticWeb) -> None:
+    site = web.host("127.0.0.1")
+    honest, liar = net.peers[:2]
+    good = [Page(url=web.url("127.0.0.1", f"/good{n}"), title="Walk", text=f"{WORDS} number{n}") for n in range(6)]
+    bad = [
+        Page(url=web.url("127.0.0.1", f"/bad{n}"), title="Pills", text="buy cheap pills now without any doctor")
+        for n in range(6)
+    ]
+    for n, page in enumerate(good):
+        site.page(f"/good{n}", body=f"<h1>{page.title}</h1><p>{page.text}</p>")
+        site.page(f"/bad{n}", body="<p>The harbour is closed on sundays, when all boats rest and fishermen mend nets</p>")
+    honest.publish(*good)
+    liar.publish(*bad)
+    net.settle()
+    for owner in net.peers[2:]:
+        said: list[str] = []
+        run(owner, sampled(owner, said))
+        assert not any(has(owner, page) for page in bad)
+        assert liar.key.key in owner.node.shelf.authors.convicted
+        assert "trust that peer" in said[0]
+        assert owner.node.shows(honest.key.key)
+        assert not owner.node.shows(liar.key.key)
+    net.run(1_800)
+    assert not any(has(owner, page) for page in bad for owner in net.peers[2:]), "it offers them again"
+    owner = net.peers[2]
+    owner.node.trust.vote(liar.key.key, Vote.TRUSTED)
+    owner.node.shelf.authors.acquit(liar.key.key)
+    net.run(90_000, 600)
+    assert any(has(owner, page) for page in bad), "its user trusts it"
+
+
+def test_sites_that_can_not_be_reached_convict_nobody_and_all_is_shown(net: Net) -> None:
+    one = net.peers[0]
+    one.publish(*(Page(url=f"http://127.0.0.1:9/{n}", text=WORDS) for n in range(5)))
+    net.settle()
+    owner = net.peers[1]
+    run(owner, sampled(owner, []))
+    assert owner.node.shows(one.key.key)
+    assert owner.node.counts["samples of pages that showed nothing"]
+
+
+def test_what_robots_txt_forbids_is_not_requested(web: SyntheticWeb) -> None:
+    web.host("127.0.0.1").robots("User-agent: *\nDisallow: /private\n")
+    web.host("127.0.0.1").page("/private/a", body="text")
+    found = fetch().fetch(web.url("127.0.0.1", "/private/a"))
+    assert isinstance(found, NoAnswer)
+    assert web.fetched("127.0.0.1") == {"/robots.txt": 1}
+
+
+def test_addresses_of_another_kind_are_not_requested(web: SyntheticWeb) -> None:
+    web.host("127.0.0.1").page("/", body="text")
+    closed = StrangerFetch(HttpClient(), SystemClock(), ())
+    assert isinstance(closed.fetch(web.url("127.0.0.1", "/")), NoAnswer)
+    assert not web.fetched()
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        (html(f"<title>Walk</title><p>{WORDS}</p>"), True),
+        (html(f"<title>Walk</title><p>{WORDS} and then it was changed a little</p>"), True),
+        (html("<p>Another text, of quite other things, which nobody has looked for in all these years</p>"), False),
+        (html("<script src=app.js></script>"), None),
+        (html("gone", status=404), False),
+        (html("later", status=503), None),
+        (Reply(200, {"content-type": "application/pdf"}, b"%PDF"), None),
+    ],
+)
+def test_verdict_on_a_response(reply: Reply, expected: bool | None) -> None:
+    headers = {name.lower(): value for name, value in dict(reply.headers).items()}
+    came = HttpAnswer(reply.status, headers, reply.body)
+    assert verdict(Page(url="http://a.example/", title="Walk", text=WORDS), came, split) is expected
