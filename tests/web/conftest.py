@@ -63,13 +63,14 @@ def serving(
     served = Directories(directories, root, SearchSettings(), remotes, agents=agents)
     app = application(served, gate, settings or ServeSettings(), log=log.append, peering=peering, network=network)
     socket = listen(host, port)
-    server = make_server(app)
+    certificate = settings.certificate if settings is not None else ()
+    server = make_server(app, certificate)
     died: list[BaseException] = []
     workers = Workers(lambda _, error: died.append(error))
     workers.start("larm-serve", lambda: server.run(sockets=[socket]))
-    address = f"http://{host}:{socket.getsockname()[1]}"
+    address = f"{'https' if certificate else 'http'}://{host}:{socket.getsockname()[1]}"
     try:
-        with httpx.Client(base_url=address, timeout=30, trust_env=False) as client:
+        with httpx.Client(base_url=address, timeout=30, trust_env=False, verify=not certificate) as client:
             yield Served(address, client, token, token_file.read_text().strip(), log)
     finally:
         server.should_exit = True

@@ -13,7 +13,7 @@ from larm.peers.channel import Contact
 from larm.peers.door import Call, RefusedError
 from larm.peers.yacy.hashes import key_part
 from larm.peers.yacy.profile import Mode
-from larm.peers.yacy.questions import COUNT, PING, Count, Counted, Ping, Pong
+from larm.peers.yacy.questions import COUNT, PING, WIRE, Count, Counted, Ping, Pong
 from larm.peers.yacy.reachability import CallingBack
 from larm.peers.yacy.seed import PeerType, Seed, read_seed, signed, write_seed
 from tests.peers.yacy.keys import FakeKey
@@ -272,3 +272,21 @@ def test_who_had_too_little_time_is_not_taken_for_dead() -> None:
     for seconds, there in ((0.1, True), (3.0, False)):
         assert isinstance(one.node.ask(two.node.hash, COUNT, Count("test"), Counted, seconds), NoAnswer)
         assert one.node.membership.is_active(two.node.hash) == there
+
+
+def test_neighbouring_versions_talk_and_distant_ones_are_refused_with_both_numbers(net: Net) -> None:
+    one, two = net.add(2)
+    net.run(300)
+    own = write_seed(two.node.seed())
+    call = Call(two.key.key, two.ip)
+    for wire in (WIRE - 1, WIRE, WIRE + 1):
+        assert one.desk.ping(call, Ping("test", own, wire=wire)).wire == WIRE
+    with pytest.raises(RefusedError, match=f"version {WIRE + 2} .* version {WIRE}"):
+        one.desk.ping(call, Ping("test", own, wire=WIRE + 2))
+
+
+def test_fields_of_a_later_version_are_ignored() -> None:
+    later = msgspec.json.decode(b'{"network": "test", "seed": "b|", "wire": 3, "mood": ["good"]}', type=Ping)
+    assert (later.network, later.wire) == ("test", 3)
+    earlier = msgspec.json.decode(b'{"network": "test", "seed": "b|"}', type=Ping)
+    assert earlier.wire == 1

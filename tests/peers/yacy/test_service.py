@@ -5,16 +5,26 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
+import msgspec
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from larm.config import NetworkSettings, SearchSettings, ServeSettings
 from larm.errors import StorageError
+from larm.fetch.http_client import NoAnswer
 from larm.kit.units import Seconds
 from larm.peers.channel import ROOT
+from larm.peers.identity import Identity
 from larm.peers.yacy.library import Library
+from larm.peers.yacy.node import contact_of
+from larm.peers.yacy.questions import COUNT, Count, Counted
 from larm.peers.yacy.seed import PeerType
 from larm.peers.yacy.service import Service, folder_of
 from tests.web.conftest import Served, crawled, serving
@@ -29,24 +39,27 @@ def nothing() -> None:
 class Peer:
     """A server with its part of the network; what it would do by itself is done when it is told to."""
 
-    def __init__(self, stack: ExitStack, folder: Path, number: int, seeds: tuple[str, ...], **fields: object) -> None:
+    def __init__(
+        self, stack: ExitStack, folder: Path, number: int, seeds: tuple[str, ...], *, certificate: str = "", **fields: object
+    ) -> None:
         place = PLACES[number]
         self.directory = folder / place
         self.directory.mkdir()
         pages = {f"/{n}": (f"Walk {n}", f"Walking through the {place} on day{n} with a donkey.") for n in range(4)}
         crawled(self.directory, {"/": (f"The {place}", f"All walks of the {place}."), **pages})
-        self.host = f"127.{10 + os.getpid() % 200}.{os.getpid() // 200 % 250}.{number + 1}"
+        self.host = f"127.{10 + os.getpid() % 200}.{os.getpid() // 200 % 250}.{number + 1 + 100 * bool(certificate)}"
         self.said: list[str] = []
         settings = NetworkSettings(name="walks", bootstrap=seeds, young=Seconds(0), **fields)  # type: ignore[arg-type]
         self.service = Service(
             folder_of(self.directory, "walks"), settings, SearchSettings(), lambda: [self.directory], address=(self.host, 7070),
-            say=self.said.append, private=True,
+            say=self.said.append, private=True, certificate=Path(certificate) if certificate else None,
         )  # fmt: skip
         self.service.start = self.service.stop = nothing  # type: ignore[method-assign]
         self.served: Served = stack.enter_context(
             serving(
                 [self.directory], folder / f"token{number}", host=self.host, port=7070, remotes=[self.service.searcher],
-                network=self.service, settings=ServeSettings(search_time=Seconds(60)),
+                network=self.service,
+                settings=ServeSettings(search_time=Seconds(60), certificate=(certificate,) if certificate else ()),
             )
         )  # fmt: skip
 
@@ -224,3 +237,85 @@ def test_what_a_search_has_brought_is_kept(peers: list[Peer]) -> None:
     assert change(peers[0], "forget") == 303
     one.share()
     assert one.learned == 0
+
+
+def acquaint(peers: list[Peer]) -> None:
+    for _ in range(4):
+        for peer in peers:
+            peer.service.greeting.load()
+            peer.service.greeting.ping_all()
+    for _ in range(3):
+        for peer in peers:
+            peer.service.share()
+
+
+def self_signed(folder: Path, name: str) -> str:
+    """A PEM file with a certificate of no authority, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.now(tz=UTC)
+    made = (
+        x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .sign(key, hashes.SHA256())
+    )
+    private = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    (folder / f"{name}.pem").write_bytes(private + made.public_bytes(serialization.Encoding.PEM))
+    return str(folder / f"{name}.pem")
+
+
+def test_peers_with_certificates_of_no_authority_talk_by_https_alone(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        one = Peer(stack, tmp_path, 0, (), certificate=self_signed(tmp_path, "one"))
+        (tmp_path / "seeds").write_text(one.service.node.seed_list())
+        two = Peer(stack, tmp_path, 1, (str(tmp_path / "seeds"),), certificate=self_signed(tmp_path, "two"))
+        one.service.node.own_ip.now = one.host
+        acquaint([one, two])
+        acquaint([one, two])
+        assert two.search("harbour donkeys")["total"], "what the other has crawled"
+        seed = two.service.node.membership.get(one.service.node.hash)
+        assert seed is not None
+        assert contact_of(seed).url.startswith("https://")
+        forged = msgspec.structs.replace(contact_of(seed), pin=contact_of(two.service.node.seed()).pin)
+        answer = two.service.node.asker.ask(forged, COUNT, Count("walks"), Counted, seconds=5)
+        assert isinstance(answer, NoAnswer), "another key answers than the seed names"
+
+
+def test_a_search_is_signed_by_no_key_that_is_known(peers: list[Peer], monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, str]] = []
+    for peer in peers:
+        monkeypatch.setattr(
+            peer.service.door, "_admit", lambda call, signed, request, cost: asked.append((request.target, signed.key))
+        )
+    peers[1].search("mountain donkeys desert")
+    keys = {key for path, key in asked if "ping" not in path}
+    assert any(path.endswith("/search") for path, _ in asked)
+    assert not keys & {peer.service.node.key for peer in peers}
+    assert len(keys) == len(asked), "each question has its own"
+
+
+def test_deny_lists_of_files_count_and_stay_when_a_file_is_gone(tmp_path: Path) -> None:
+    path = tmp_path / "denied.txt"
+    key = Identity.new().key
+    path.write_text(f"# liars\n{key}\nSpam.example  # a site\n")
+    said: list[str] = []
+    service = Service(
+        tmp_path,
+        NetworkSettings(name="x", denied=(str(path),)),
+        SearchSettings(),
+        list,
+        address=("127.0.0.1", 1),
+        say=said.append,
+    )
+    service.greeting.denying.hear()
+    assert key in service.trust
+    assert service.trust.denies_page("http://www.spam.example/a")
+    path.unlink()
+    service.greeting.denying.hear()
+    service.greeting.denying.hear()
+    assert key in service.trust
+    assert [each for each in said if str(path) in each] == [
+        f"{path}: can't be read now: No such file or directory; it is tried again"
+    ]
+    service.node.shelf.close()

@@ -20,7 +20,8 @@ from tests.cluster.web_of_hosts import free_ports
 from tests.test_docs import blocks, section
 from tests.web.conftest import crawled
 
-LOCAL = {"private": True, "young": "0s", "ping": "1s"}
+pytestmark = pytest.mark.timeout(400)  # a ping has its period of 30 s
+LOCAL = {"private": True, "young": "0s"}
 
 
 class Served:
@@ -50,7 +51,7 @@ class Served:
 
 def until(look: Callable[[], str]) -> str:
     tick = threading.Event()
-    for _ in range(600):
+    for _ in range(2_000):
         if found := look():
             return found
         tick.wait(0.1)
@@ -109,3 +110,26 @@ def test_sharing_what_you_browse(tmp_path: Path, place: dict[str, str]) -> None:
         found = one.until("/api/v1/search?q=lighthouse", web.url("127.0.0.1"))
         assert "secret" not in found
         assert "linked" not in found
+
+
+@pytest.mark.slow
+def test_a_network_without_a_centre(tmp_path: Path, place: dict[str, str]) -> None:
+    ((first, second),) = commands("A network without a centre")
+    with terminals(tmp_path, instead=place) as (one_terminal, other_terminal):
+        one_terminal.begin(first)
+        one, two = (Served(place[each], tmp_path / ".config" / "larm" / "token") for each in ("192.0.2.7", "192.0.2.8"))
+        one.until("/network", "No other peer is known yet")
+        other_terminal.begin(second)
+        two.until("/network", "a senior", "1 answer")
+        two.until("/api/v1/search?q=harbour", "The harbour")
+
+
+@pytest.mark.slow
+def test_who_may_write(tmp_path: Path, place: dict[str, str]) -> None:
+    ((command,),) = commands("Who may write")
+    (tmp_path / "denied.txt").write_text("spam.example\n")
+    with terminals(tmp_path, instead=place) as (terminal,):
+        terminal.begin(command)
+        Served(place["192.0.2.7"], tmp_path / ".config" / "larm" / "token").until(
+            "/network", "denied.txt</code>: 0 peers, 1 sites"
+        )
