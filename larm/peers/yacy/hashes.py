@@ -1,7 +1,4 @@
-"""Hashes and places: names of 72 bits in 12 characters, and where they stand on a ring of 2^63 positions (YACY-1 to 6).
-
-Pure.
-"""
+"""Hashes and positions: names of 72 bits in 12 characters, and their positions on a ring of 2^63 (YACY-1 to 6). Pure."""
 
 import base64
 import hashlib
@@ -10,26 +7,26 @@ from functools import lru_cache
 from random import Random
 
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-"""In the order of their values, which is that of base64url; hashes are ordered by value, not by character code."""
+"""Characters in the order of their values, as in base64url. Hashes are ordered by value, not by character code."""
 LENGTH = 12
 RING = 1 << 63
-"""Positions; the ring is closed."""
+"""Number of positions. The ring is closed."""
 VALUES = {character: value for value, character in enumerate(ALPHABET)}
 _PLACED = 10  # characters that make a position
 _REMEMBERED = 100_000
-"""Hashes whose place is known: those of all peers are asked for again and again; some 20 MB."""
+"""Number of hashes whose position is cached: those of all peers are needed repeatedly; some 20 MB."""
 _PRIVATE = "_____"
 _CODES = str.maketrans(ALPHABET, "".join(map(chr, range(64))))
 
 
 def hash_of(text: str) -> str:
-    """The first 72 bits of the text's MD5 (YACY-2)."""
+    """Return the first 72 bits of the text's MD5 (YACY-2)."""
     digest = hashlib.md5(text.encode("utf-8", "replace"), usedforsecurity=False).digest()
     return base64.urlsafe_b64encode(digest[:9]).decode("ascii")
 
 
 def word_hash(word: str) -> str:
-    """Of a word in lower case; never one of those that a peer keeps for itself (YACY-3)."""
+    """Return the hash of a word in lower case; never one that is reserved for a peer's own use (YACY-3)."""
     found = hash_of(word.lower())
     while found.startswith(_PRIVATE):
         found = found[1:] + "A"
@@ -37,19 +34,19 @@ def word_hash(word: str) -> str:
 
 
 def is_hash(text: str) -> bool:
-    """Twelve characters of the alphabet."""
+    """Return True if the text has twelve characters of the alphabet."""
     return len(text) == LENGTH and not text.strip(ALPHABET)
 
 
 @lru_cache(_REMEMBERED)
 def order(text: str) -> str:
-    """A key by which hashes are sorted."""
+    """Return the key by which hashes are sorted."""
     return text.translate(_CODES)
 
 
 @lru_cache(_REMEMBERED)
 def position_of(name: str) -> int:
-    """Where a hash stands, 0 to 2^63 - 1, by its first ten characters; missing ones count 0 (YACY-4)."""
+    """Return the position of a hash, 0 to 2^63 - 1, by its first ten characters; missing ones count 0 (YACY-4)."""
     number = 0
     for character in name[:_PLACED].ljust(_PLACED, "A"):
         number = number << 6 | VALUES[character]
@@ -57,38 +54,38 @@ def position_of(name: str) -> int:
 
 
 def hash_at(position: int) -> str:
-    """The hash that stands at a position; the last two characters say nothing of it (YACY-5)."""
+    """Return the hash at a position; the last two characters do not depend on it (YACY-5)."""
     number = position >> 3
     return "".join(ALPHABET[number >> shift & 63] for shift in range(54, -6, -6)) + "__"
 
 
 def distance(start: int, end: int) -> int:
-    """Steps clockwise from one position to another (YACY-6)."""
+    """Return the number of steps clockwise from one position to another (YACY-6)."""
     return (end - start) % RING
 
 
 def packed(name: str) -> bytes:
-    """A hash in nine bytes, in which hashes are sorted as bytes are."""
+    """Return a hash as nine bytes, which sort like hashes."""
     return base64.urlsafe_b64decode(name)
 
 
 def unpacked(data: bytes) -> str:
-    """The hash of nine bytes."""
+    """Return the hash of nine bytes."""
     return base64.urlsafe_b64encode(data).decode("ascii")
 
 
 _CHOSEN = 2
-"""Characters of its hash that a peer chooses, once: they decide its place on the ring. The others are of its key's hash."""
+"""Number of characters of its hash that a peer chooses once. They decide its position; the others come from its key."""
 _FEW = 2
 
 
 def key_part(public_key: str) -> str:
-    """Characters 3 to 12 of the hash of whoever has this key."""
+    """Return characters 3 to 12 of the hash of the peer with this key."""
     return base64.urlsafe_b64encode(hashlib.sha256(public_key.encode()).digest()[:9]).decode("ascii")[: LENGTH - _CHOSEN]
 
 
 def belongs(name: str, public_key: str) -> bool:
-    """Whether the hash is one that a peer with this key may have."""
+    """Return True if a peer with this key may have this hash."""
     return is_hash(name) and name[_CHOSEN:] == key_part(public_key)
 
 
@@ -98,14 +95,14 @@ def own_hash(known: Collection[str], public_key: str, random: Random) -> str:
 
 
 def gaps(known: Collection[str]) -> list[tuple[int, int]]:
-    """Between each two neighbours, also across the end of the ring: (where it begins, how long), the longest first."""
+    """Return (position, length) of the gaps between neighbours, also across the end of the ring, the longest first."""
     places = sorted({position_of(each) for each in known})
     found = [(place, distance(place, places[(n + 1) % len(places)]) or RING) for n, place in enumerate(places)]
     return sorted(found, key=lambda gap: (-gap[1], gap[0]))
 
 
 def place_in_gap(gap: tuple[int, int], share: float) -> int:
-    """A place in the inner six eighths of a gap; ``share`` from 0 to below 1 says where."""
+    """Return a position in the inner six eighths of a gap; ``share``, from 0 to below 1, chooses it."""
     start, length = gap
     return (start + length // 8 + int(share * (length * 6 // 8))) % RING
 

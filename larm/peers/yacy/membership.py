@@ -1,8 +1,8 @@
-"""Membership: who is in the network, as far as one peer knows (YACY-12 to 14, 18 to 23, 51). Times come in; no I/O.
+"""Membership: the peers of the network that one peer knows (YACY-12 to 14, 18 to 23, 51). Times come in; no I/O.
 
 Known peers are active (they answer), passive (they did not), or potential (juniors, which can't be asked). Only a failed
-contact makes a peer passive, and only something newer than that, from itself, makes it active again: a seed that somebody else
-still hands around says nothing, as its stamp is older. Nobody says good-bye. Used under the lock of `larm.peers.yacy.node`.
+contact makes a peer passive. Only a seed that it has signed later makes it active again, so an old seed that others still
+hand around changes nothing. A peer leaves without a word. Used under the lock of `larm.peers.yacy.node`.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -22,25 +22,28 @@ MOST_TOLD = 100
 """Seeds in an answer to a ping."""
 _DAY = 86_400.0
 _FORGOTTEN = 30 * _DAY
-"""A passive peer that was not there for so long."""
+"""Seconds of absence after which a passive peer is forgotten."""
 _POTENTIAL = _DAY
-"""A junior that is not heard of does not ping, so it is away."""
+"""Seconds without a ping after which a junior is forgotten."""
 _REPORTS = 15 * 60.0
-"""For which what others say of our type counts."""
+"""Seconds for which the word of another peer about the own type counts."""
 REPAIRED = 600.0
-"""Seconds after which others have what belongs to them since a peer failed."""
+"""Seconds after the failure of a peer until others have its items."""
 _MOST = 20_000
-"""Peers that are known: some 20 MB with their seeds."""
+"""Number of known peers: some 20 MB with their seeds."""
 _MOST_POTENTIAL = 2_000
-"""Juniors: they are only asked by who is nearly alone."""
+"""Number of known juniors. Only a peer that knows few others asks them."""
 _MOST_ADDRESS = 64
-"""Peers that may be active at one IP address, and juniors: a flood of names costs addresses."""
+"""Number of active peers at one IP address, and of juniors: a flood of names costs addresses."""
 _AHEAD = 600.0
-"""Seconds that the clock of another may be ahead of ours."""
+"""Seconds that the clock of another peer may be ahead."""
 
 
 class Membership:
-    """Of the peer with this hash, in one network. ``young``: seconds that a peer must be old to get references (YACY-27)."""
+    """The peers that one peer, with the hash ``own``, knows in one network.
+
+    ``young``: age in seconds from which a peer gets references (YACY-27).
+    """
 
     def __init__(self, own: str, network: str, random: Random, young: float = 3 * _DAY) -> None:
         # constant after construction
@@ -50,49 +53,49 @@ class Membership:
         self._young = young
         # only under the node's lock
         self.counts = {"other networks": 0, "from the future": 0, "too many at an address": 0, "too many peers": 0}
-        """Seeds that were refused."""
+        """Numbers of refused seeds, by reason."""
         self.appeared: set[str] = set()
-        """Peers that became active since somebody emptied it."""
+        """Peers that became active; the caller empties it."""
         self._active: dict[str, Seed] = {}
         self._passive: dict[str, Seed] = {}
         self._potential: dict[str, Seed] = {}
         self._seen: dict[str, float] = {}
-        """Of those who were seen at another time than that of their seeds."""
+        """Time of the last contact of each peer that was met at another time than its seed says."""
         self._failed: dict[str, float] = {}
-        """When those who are passive did not answer."""
+        """Time of the failed contact of each passive peer."""
         self._order = SeenOrder(self._active, self._seen_active)
         self._addresses: dict[str, int] = {}
         self._reports: dict[str, tuple[float, bool]] = {}
         self._met = False
         self._ring = Ring(())
         self._changed: set[str] = set()
-        """Of whom the ring does not say yet what they are now."""
+        """Peers whose change is not in the ring yet."""
         self._older = inf
-        """When somebody who is on no ring becomes old enough."""
+        """Time at which the next young peer is old enough for the ring."""
         self._ours = False
 
-    # -- what is heard
+    # -- contacts
 
     def is_news(self, seed: Seed) -> bool:
-        """Worth to be checked: nothing as new is known of this peer."""
+        """Return True if no seed as new is known of this peer, so that its signature is worth checking."""
         known = self.get(seed.hash)
         return seed.hash != self._own and (known is None or seed.stamp > known.stamp)
 
     def learn(self, seed: Seed, now: float) -> bool:
-        """Somebody told of it, and it has been checked. False: it is refused, or no news."""
+        """Add a checked seed that another peer has handed on. Return False if it is refused, or not new."""
         if not self.is_news(seed) or not self._acceptable(seed, now) or seed.stamp <= self._failed.get(seed.hash, -inf):
             return False
         return self._put(seed, min(now, float(seed.stamp)))
 
     def heard(self, seed: Seed, now: float) -> bool:
-        """It has asked or answered, just now, with this seed, checked. False: it is refused."""
+        """Add the checked seed of a peer that has just asked or answered. Return False if it is refused."""
         if seed.hash == self._own or not self._acceptable(seed, now):
             return False
         known = self.get(seed.hash)
         return self._put(seed if known is None or known.stamp <= seed.stamp else known, now)
 
     def failed(self, name: str, now: float) -> None:
-        """It was asked and did not answer."""
+        """Make a peer passive that did not answer."""
         known = self._active.get(name)
         if known is not None:
             self._remove(name, known.ip)
@@ -100,7 +103,7 @@ class Membership:
             self._passive[name], self._failed[name] = known, now
 
     def declined(self, name: str) -> None:
-        """It does not want references: for us it has no such flag, until it says something newer (YACY-30)."""
+        """Note that a peer does not want references: its flag is off until its next seed (YACY-30)."""
         known = self._active.get(name)
         if known is not None:
             flags = msgspec.structs.replace(known.flags, remote_index=False)
@@ -108,25 +111,25 @@ class Membership:
             self._changed.add(name)
 
     def reported(self, by: str, now: float, *, reachable: bool) -> None:
-        """Another has tried to reach us (YACY-14)."""
+        """Note that another peer has tried to reach this one (YACY-14)."""
         self._met = True
         self._reports[by] = (now, reachable)
 
-    # -- what follows
+    # -- views
 
     def own_type(self, now: float) -> PeerType:
-        """By what others said within the last quarter of an hour."""
+        """Return the own type, by the words of others within the last quarter of an hour."""
         if not self._met:
             return PeerType.VIRGIN
         self._reports = {by: each for by, each in self._reports.items() if now - each[0] < _REPORTS}
         return PeerType.SENIOR if any(reachable for _, reachable in self._reports.values()) else PeerType.JUNIOR
 
     def to_ping(self, now: float, fit: Callable[[Seed], bool] = lambda _: True, near: Collection[str] = ()) -> list[Seed]:
-        """Whom to ping now, of those that are fit: a senior those who were not seen for longest, anybody else the youngest
-        (YACY-20, 21).
+        """Return the peers to ping now, among those that are ``fit``: a senior pings those with the oldest contact, any other
+        peer the youngest ones (YACY-20, 21).
 
-        One of a senior's pings is for its neighbours on the ring, ``near``: they keep what it keeps, and it has to notice when
-        they are gone; in turn with all others of a large network it would do so after a day."""
+        One of a senior's pings is for its neighbours on the ring, ``near``: they keep the same items, and it has to notice when
+        they are gone. In turn with all others of a large network it would do so after a day."""
 
         def fits(name: str) -> bool:
             return fit(self._active[name])
@@ -138,35 +141,36 @@ class Membership:
             found = [self._active[name] for name in chosen][:_SENIOR_PINGS]
         else:
             found = [self._active[name] for name in self._order.youngest(_JUNIOR_PINGS, fits)]
-        if len(found) < _SENIOR_PINGS:  # nearly alone: who did not answer may be back, who is new may answer
+        if len(found) < _SENIOR_PINGS:  # nearly alone: passive peers may be back, juniors may answer
             found += islice((seed for seed in self._potential.values() if seed.address and fit(seed)), _JUNIOR_PINGS)
             passive = [seed for seed in self._passive.values() if fit(seed)]
             found += [self._random.choice(passive)] if passive else []
         return found
 
     def youngest(self, number: int, without: Collection[str] = ()) -> list[Seed]:
-        """Those seen last, for who asks (YACY-22)."""
+        """Return the peers with the latest contact, for the answer to a ping (YACY-22)."""
         found = self._order.youngest(min(number, MOST_TOLD), lambda name: name not in without)
         return [self._active[name] for name in found]
 
     def seed_list(self, now: float) -> list[Seed]:
-        """Of a principal, beside its own: all active, and passive ones seen within a day (YACY-19)."""
+        """Return a principal's list beside its own seed: active peers, and passive ones seen within a day (YACY-19)."""
         recent = [seed for name, seed in self._passive.items() if now - self.seen(name) < _DAY]
         return [*self._active.values(), *recent]
 
     def age(self, now: float) -> None:
-        """Forget those who have been away for long."""
+        """Forget peers that have been away for too long."""
         for peers, most in ((self._passive, _FORGOTTEN), (self._potential, _POTENTIAL)):
             for name in [name for name in peers if now - self.seen(name) > most]:
                 self._drop(peers, name)
 
     def takes_references(self, seed: Seed, now: float) -> bool:
-        """Both tests of YACY-27."""
+        """Return True if a peer passes both tests of YACY-27."""
         return seed.reachable and seed.flags.remote_index and now - seed.born >= self._young
 
     def ring(self, now: float, own: Seed, *, missed: bool = False) -> Ring:
-        """Of all who take references, ourselves included if we do; with ``missed`` also those who have failed just now, as what
-        they had is not everywhere yet where it belongs without them."""
+        """Return the ring of all peers that take references, with this one if it does.
+
+        ``missed``: also those that have just failed, since their items are not yet with their new owners."""
         ours = self.takes_references(own, now)
         if now >= self._older:
             self._older = inf
@@ -187,30 +191,30 @@ class Membership:
         return seed is not None and self.takes_references(seed, now)
 
     def get(self, name: str) -> Seed | None:
-        """What is known of a peer."""
+        """Return the seed of a known peer."""
         return self._active.get(name) or self._passive.get(name) or self._potential.get(name)
 
     def is_active(self, name: str) -> bool:
-        """It answered when it was last asked."""
+        """Return True if the peer answered when it was last asked."""
         return name in self._active
 
     @property
     def active(self) -> Sequence[Seed]:
-        """In no order."""
+        """Seeds of active peers, in no order."""
         return [*self._active.values()]
 
     @property
     def known(self) -> Sequence[Seed]:
-        """All, in no order."""
+        """Seeds of all known peers, in no order."""
         return [*self._active.values(), *self._passive.values(), *self._potential.values()]
 
     def seen(self, name: str) -> float:
-        """When it was last heard of; 0 of one that is not known."""
+        """Return the time of the last contact; 0 for an unknown peer."""
         known = self.get(name)
         return 0.0 if known is None else self._seen.get(name, float(known.stamp))
 
     def forget(self, name: str) -> None:
-        """It is not known any more."""
+        """Forget a peer."""
         known = self.get(name)
         if known is not None:
             self._remove(name, known.ip)
@@ -218,10 +222,10 @@ class Membership:
 
     @property
     def sizes(self) -> tuple[int, int, int]:
-        """Active, passive, potential."""
+        """Numbers of active, passive and potential peers."""
         return len(self._active), len(self._passive), len(self._potential)
 
-    # -- how it is kept
+    # -- storage
 
     def _seen_active(self, name: str) -> float | None:
         known = self._active.get(name)
@@ -288,7 +292,7 @@ class Membership:
         self._failed.pop(name, None)
 
     def _remove(self, name: str, ip: str) -> None:
-        """When it was seen is still known."""
+        """Remove a peer from its group; the time of its last contact stays."""
         if self._active.pop(name, None) is not None:
             self._addresses[ip] -= 1
             if not self._addresses[ip]:

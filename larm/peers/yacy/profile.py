@@ -1,6 +1,6 @@
-"""Profile: what a peer is, as its user has chosen; its mode says how much it has to do with others (YACY-41, 42). Constant.
+"""Profile: the settings of a peer; its mode is the extent of its dealings with others (YACY-41, 42). Constant.
 
-Birth: its hash and age, which its first start has chosen once (YACY-24). Read on the main thread.
+Birth: its hash and the time of its first start (YACY-24). Read on the main thread.
 """
 
 import base64
@@ -24,35 +24,35 @@ from larm.peers.yacy.seed import Seed, is_good
 
 
 class Mode(StrEnum):
-    """Of a peer. All but the first are Robinson's: they neither take nor send references."""
+    """The mode of a peer. All but the first are Robinson modes: they neither take nor send references."""
 
     DHT = "dht"
-    """A part of the network."""
+    """It takes part in all of the network."""
     PRIVATE = "private-peer"
-    """Has to do with nobody."""
+    """It deals with no other peer."""
     PRIVATE_CLUSTER = "private-cluster"
-    """Searches among the peers of its cluster, which alone it answers."""
+    """It searches the peers of its cluster, and answers only them."""
     PUBLIC_CLUSTER = "public-cluster"
-    """The same, and answers everybody."""
+    """The same, and it answers all peers."""
     PUBLIC = "public-peer"
-    """Alone, and answers everybody."""
+    """It searches alone, and answers all peers."""
 
     @property
     def shares(self) -> bool:
-        """It takes and sends references."""
+        """True if it takes and sends references."""
         return self is Mode.DHT
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
-    """What its user has chosen, and what was chosen once for it."""
+    """The settings of one peer."""
 
     hash: str
     born: int
-    """When that was."""
+    """Time of its first start, in seconds since 1970."""
     network: str
     name: str = ""
     ip: str = ""
-    """Where it listens; empty where only others know."""
+    """The address where it listens; empty if only others know it."""
     port: int = 0
     pin: str = ""
     """Hash of the key of its certificate; empty: it has none."""
@@ -61,27 +61,27 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     cluster: tuple[str, ...] = ()
     """Hashes of the members of its cluster (YACY-42)."""
     kinds: frozenset[str] = frozenset()
-    """Of addresses, beside public ones, that it asks when others tell of them (`larm.peers.addresses`)."""
+    """Kinds of addresses, beside public ones, that it asks when others name them (`larm.peers.addresses`)."""
     crawls: bool = False
-    """For others (YACY-39)."""
+    """True if it crawls for others (YACY-39)."""
     publishes: bool = False
-    """Its seed list, where others find it: a principal."""
+    """True if it publishes its seed list: a principal."""
     redundancy: int = 3
     ping: float = PING_PERIOD
     young: float = 3 * 86_400.0
-    """Seconds that a peer must be old to get references (YACY-27)."""
+    """Age in seconds from which a peer gets references (YACY-27)."""
 
 
 class Birth(msgspec.Struct, frozen=True):
-    """As JSON in ``peer.json``."""
+    """The contents of ``peer.json``."""
 
     hash: str
     born: int
-    """Seconds since 1970."""
+    """Time of the first start, in seconds since 1970."""
 
 
 def birth_of(path: Path, identity: Identity, lists: Callable[[], Sequence[Seed]], random: Random, now: int) -> Birth:
-    """As the file has it; where there is none, this start is the first. Raises StorageError."""
+    """Return the contents of the file. If there is none, this start is the first. Raises StorageError."""
     found = read_json(path, Birth, "remove it, and a new hash is chosen")
     if found is None:
         known = {seed.hash for seed in lists() if is_good(seed, is_signed)}

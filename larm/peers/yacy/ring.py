@@ -1,8 +1,8 @@
-"""Ring: peers by their places, and who is responsible for one (YACY-25 to 27). Pure.
+"""Ring: peers by their positions, and the owners of each position (YACY-25 to 27). Pure.
 
-The references of a word are spread over 16 partitions by the hashes of their addresses, so that no peer has all of a common
-word; who searches asks for all 16 places. Both tests, whether a peer takes references and whether it is old enough, come before
-peers are counted: otherwise there would be fewer owners than wanted, wherever one does not pass them.
+The references of a word are spread over 16 partitions by the hashes of their URLs, so that no peer has all references of a
+common word; a search asks for all 16 positions. Only peers that take references and are old enough are on the ring, so a
+position has as many owners as are wanted.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ _ENDS = 2
 
 
 def partition_of(url_hash: str) -> int:
-    """0 to 15, by the top bits of the address's place."""
+    """Return the partition of a URL, 0 to 15, by the top bits of its position."""
     return position_of(url_hash) >> _SHIFT
 
 
 def place_in(word_place: int, partition: int) -> int:
-    """Where the references of a word are whose addresses are in a partition (YACY-26)."""
+    """Return the position of a word's references whose URLs are in a partition (YACY-26)."""
     return word_place % (1 << _SHIFT) | partition << _SHIFT
 
 
 def places_of(word: str) -> list[int]:
-    """Of a word's hash, one for each partition."""
+    """Return the positions of a word's hash, one for each partition."""
     place = position_of(word)
     return [place_in(place, partition) for partition in range(PARTITIONS)]
 
@@ -44,11 +44,11 @@ class Ring:
         return len(self.hashes)
 
     def owners(self, place: int, number: int) -> Sequence[str]:
-        """The first ``number`` clockwise from a place; fewer where there are not so many."""
+        """Return the first ``number`` peers clockwise from a position; fewer if the ring has fewer."""
         return self.owners_between(place, place, number)
 
     def owners_between(self, first: int, last: int, number: int) -> list[str]:
-        """All who own any place from ``first`` clockwise to ``last``, each once, in the order of the ring."""
+        """Return the owners of any position from ``first`` clockwise to ``last``, each once, in the order of the ring."""
         if not self.hashes:
             return []
         start, count = self._after(first), len(self.hashes)
@@ -58,18 +58,18 @@ class Ring:
         return [self.hashes[(start + each) % count] for each in range(min(count, inside + number))]
 
     def around(self, name: str, number: int) -> set[str]:
-        """The next ones to a peer, so many on each side."""
+        """Return the neighbours of a peer, ``number`` on each side."""
         at, count = self._after(position_of(name)), len(self.hashes)
         return {self.hashes[(at + step) % count] for step in range(-number, number + 1)} - {name} if count else set()
 
     def stretch(self, place: int, number: int) -> Sequence[str]:
-        """The next ``number`` clockwise from a place; where that is all of them, the first one once more at the end."""
+        """Return the next ``number`` peers clockwise from a position; if these are all, the first one again at the end."""
         found = self.owners(place, number)
         return [*found, found[0]] if 0 < len(found) == len(self.hashes) else found
 
     def lacking(self, stretch: Sequence[str]) -> list[str]:
-        """Who lies between the first and the last of a `stretch` of somebody's ring, and is not in it."""
-        if len(stretch) < _ENDS:  # nobody is between
+        """Return the peers between the first and the last of another peer's `stretch` that are not in it."""
+        if len(stretch) < _ENDS:  # no peer is between
             return []
         known, first = set(stretch), position_of(stretch[0])
         width = (position_of(stretch[-1]) - first) % RING or RING
@@ -82,7 +82,7 @@ class Ring:
         return found
 
     def changed(self, there: Mapping[str, bool]) -> Ring:
-        """With those of whom it is true, and without those of whom it is not."""
+        """Return a ring with the peers whose value is True, and without those whose value is False."""
         hashes = [*self.hashes]
         for name, wanted in there.items():
             at = bisect_left(hashes, order(name), key=order)

@@ -1,8 +1,7 @@
-"""Seed: what a peer says of itself, signed, and its form on the wire (YACY-15, 16). Pure; seeds pass through many hands.
+"""Seed: a peer's signed description of itself, and its form on the wire (YACY-15, 16). Pure.
 
-A seed comes from its peer only by way of others, so it proves itself: its hash belongs to its key, its key has signed it, and
-of two the one signed later counts. What others can't know of a peer is all in it; what only they know, whether it answers, is
-not.
+Seeds pass through many hands, so a seed proves itself: its hash belongs to its key, and its key has signed it. Of two seeds the
+one signed later counts. Whether the peer answers is not in it, since only others know that.
 """
 
 import base64
@@ -25,14 +24,14 @@ _FIRST = 32  # a space: nothing set
 
 
 class Flags(msgspec.Struct, frozen=True):
-    """Constant."""
+    """The flags of a peer."""
 
     direct: bool = False
-    """Had a direct connection."""
+    """It had a direct connection."""
     remote_crawl: bool = False
-    """Crawls for others."""
+    """It crawls for others."""
     remote_index: bool = False
-    """Takes references of others."""
+    """It takes references of others."""
     root: bool = False
     """Its last ping took less than a second."""
     ssl: bool = False
@@ -40,13 +39,13 @@ class Flags(msgspec.Struct, frozen=True):
 
 
 def write_flags(flags: Flags) -> str:
-    """Four characters."""
+    """Return the flags as four characters."""
     value = sum(getattr(flags, name) << bit for bit, name in enumerate(_BITS))
     return "".join(chr(_FIRST + (value >> 5 * n & 31)) for n in range(_CHARACTERS))
 
 
 def read_flags(text: str) -> Flags:
-    """Bits that nobody knows are passed over; text that is none sets nothing."""
+    """Read four characters. Unknown bits are ignored; malformed text sets no flag."""
     values = [ord(character) - _FIRST for character in text[:_CHARACTERS]]
     if len(values) < _CHARACTERS or not all(0 <= value < 32 for value in values):
         return Flags()
@@ -54,32 +53,32 @@ def read_flags(text: str) -> Flags:
 
 
 LARGEST = 16_000
-"""Bytes of a seed as text, and on the wire."""
+"""Bytes of a seed at most, as text and on the wire."""
 _ESCAPED = {ord(each): f"%{ord(each):02X}" for each in ",{}=%|"} | {n: f"%{n:02X}" for n in (*range(32), 127)}
 _REMEMBERED = 10_000
-"""Seeds that were read: the same ones are told again and again; some 10 MB, as only those of usual size are remembered."""
+"""Number of seeds whose reading is cached, since peers repeat them: some 10 MB, as only those of usual size are cached."""
 _TOLD = 2_000
-"""Those that were written: the youngest ones."""
+"""Number of seeds whose writing is cached."""
 _USUAL = 1_000
-"""Bytes of a seed on the wire; they have some 500."""
+"""Bytes of a seed of usual size, at most; most have some 500."""
 _PURPOSE = "yacy seed"
 
 
 class PeerType(StrEnum):
-    """What others found a peer to be (YACY-12)."""
+    """The type of a peer, as others found it (YACY-12)."""
 
     VIRGIN = "virgin"
-    """Has met no network."""
+    """It has met no network."""
     JUNIOR = "junior"
-    """Can't be reached: searches and sends."""
+    """Others can't reach it. It searches and sends."""
     SENIOR = "senior"
-    """Answers, too."""
+    """It answers, too."""
     PRINCIPAL = "principal"
     """A senior that publishes a seed list."""
 
 
 class BadSeedError(ValueError):
-    """Text that is no seed, or one that is not what it says; ``str()`` says why."""
+    """Malformed text, or a seed that proves to be another peer's; ``str()`` has the reason."""
 
 
 _Number = Annotated[int, Meta(ge=0, lt=10**18)]
@@ -88,11 +87,11 @@ _NAMES = {
     "words": "ICount", "key": "Key", "links": "LCount", "stamp": "LastSeen", "network": "Net", "orders": "RCount",
     "tags": "Tags", "version": "Version", "pin": "Pin", "signature": "Sig",
 }  # fmt: skip
-"""Fields as YaCy has them on the wire, in the order in which they are signed."""
+"""Fields as YaCy names them on the wire, in the order in which they are signed."""
 
 
 class Seed(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True, omit_defaults=True, rename=_NAMES):
-    """Of one peer at one moment."""
+    """The description of one peer at one moment."""
 
     hash: str
     name: str = ""
@@ -100,19 +99,19 @@ class Seed(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True, omit_defa
     ip: str = ""
     port: Annotated[int, Meta(ge=0, lt=65_536)] = 0
     born: _Number = 0
-    """When its hash was made, in seconds since 1970."""
+    """Time at which its hash was made, in seconds since 1970."""
     flags: Flags = Flags()
     words: _Number = 0
-    """Words that it has references of."""
+    """Number of words of which it has references."""
     key: str = ""
     """Its public key."""
     links: _Number = 0
-    """Addresses of documents that it has."""
+    """Number of its own documents that are shared."""
     stamp: _Number = 0
-    """When it was signed: the peer was there then."""
+    """Time of the signature: the peer was there then."""
     network: str = ""
     orders: _Number = 0
-    """Addresses that it would have others crawl."""
+    """Number of addresses that others are to crawl for it."""
     tags: tuple[str, ...] = ()
     version: str = ""
     pin: Annotated[str, Meta(pattern=r"^(sha256//[A-Za-z0-9+/]{43}=)?\Z")] = ""
@@ -121,13 +120,13 @@ class Seed(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True, omit_defa
 
     @property
     def address(self) -> str:
-        """Where it is asked: ``192.0.2.1:8090``; empty where it says none."""
+        """The place where it is asked: ``192.0.2.1:8090``; empty if it names none."""
         place = f"[{self.ip}]" if ":" in self.ip else self.ip
         return f"{place}:{self.port}" if self.ip and self.port else ""
 
     @property
     def reachable(self) -> bool:
-        """Others have reached it, so it may be asked."""
+        """True if others have reached it, so that it may be asked."""
         return self.type in {PeerType.SENIOR, PeerType.PRINCIPAL}
 
     def __repr__(self) -> str:
@@ -135,18 +134,18 @@ class Seed(msgspec.Struct, frozen=True, kw_only=True, cache_hash=True, omit_defa
 
 
 def as_text(seed: Seed) -> str:
-    """Return ``{Key=value,...}``, which is signed. Fields that say nothing are left out."""
+    """Return ``{Key=value,...}``, the signed text. Empty fields are left out."""
     return _text(msgspec.structs.replace(seed, signature=""))
 
 
 def signed(seed: Seed, signer: Signer) -> Seed:
-    """With its key and signature."""
+    """Return the seed with the signer's key and signature."""
     seed = msgspec.structs.replace(seed, key=signer.key, signature="")
     return msgspec.structs.replace(seed, signature=signer.sign(_PURPOSE, as_text(seed).encode()))
 
 
 def check(seed: Seed, verify: Verify) -> None:
-    """Raises BadSeedError unless its own peer has made it."""
+    """Verify that its own peer has made it. Raises BadSeedError."""
     if not belongs(seed.hash, seed.key):
         raise BadSeedError("its hash is not one of its key")
     if not verify(seed.key, _PURPOSE, as_text(seed).encode(), seed.signature):
@@ -154,7 +153,7 @@ def check(seed: Seed, verify: Verify) -> None:
 
 
 def is_good(seed: Seed, verify: Verify) -> bool:
-    """Its own peer has made it."""
+    """Return True if its own peer has made it."""
     try:
         check(seed, verify)
     except BadSeedError:
@@ -164,14 +163,14 @@ def is_good(seed: Seed, verify: Verify) -> bool:
 
 @lru_cache(_TOLD)
 def write_seed(seed: Seed) -> str:
-    """The form on the wire: ``b|`` and base64, or ``z|`` and gzip in base64 where that is shorter."""
+    """Return the form on the wire: ``b|`` and base64, or ``z|`` and gzip in base64 if that is shorter."""
     text = _text(seed)
     plain, squeezed = "b|" + _base64(text.encode()), "z|" + _base64(gzip.compress(text.encode(), mtime=0))
     return min(plain, squeezed, key=len)
 
 
 def read_seed(wire: str) -> Seed:
-    """Of any of the three forms; the signature is not looked at (`check`). Raises BadSeedError."""
+    """Read any of the three forms, without verifying the signature (`check` does). Raises BadSeedError."""
     return _read_again(wire) if len(wire) <= _USUAL else _read(wire)
 
 

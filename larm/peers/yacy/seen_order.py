@@ -1,7 +1,7 @@
-"""Seen order: who of many was seen last, and who for longest not, without sorting all of them each time. Pure.
+"""SeenOrder: the peers of the latest and of the oldest contact, without sorting all of them each time. Pure.
 
-Both ends of the order are kept sorted, so far that those who are asked for are among them; what lies between is not. Used by
-`larm.peers.yacy.membership`, under its lock.
+Both ends of the order are kept sorted, as far as they are asked for; the middle is not. Used by `larm.peers.yacy.membership`,
+under its lock.
 """
 
 from bisect import bisect_left
@@ -10,30 +10,30 @@ from heapq import nsmallest
 from math import inf
 
 _KEPT = 200
-"""At each end: twice as many as anybody asks for."""
+"""Number of peers at each end: twice as many as are asked for."""
 
 
 class SeenOrder:
-    """``seen`` says when somebody was seen, or None if he is none of these; ``names``: all of them."""
+    """The order of ``names``. ``seen`` returns the time of a peer's contact, or None if it is none of them."""
 
     def __init__(self, names: Iterable[str], seen: Callable[[str], float | None]) -> None:
         # constant after construction
         self._names = names
         self._seen = seen
-        # only under the lock of who owns it
+        # only under the owner's lock
         self._ends = {sign: _End() for sign in (-1, 1)}
 
     def put(self, name: str, seen: float) -> None:
-        """He was seen; what was known of him before does not count any more."""
+        """Note a contact of a peer; earlier ones do not count any more."""
         for sign, end in self._ends.items():
             end.put(sign * seen, name)
 
     def youngest(self, number: int, fit: Callable[[str], bool]) -> list[str]:
-        """Those seen last who are fit, the last first."""
+        """Return the fit peers of the latest contact, the latest first."""
         return self._first(-1, number, fit)
 
     def oldest(self, number: int, fit: Callable[[str], bool]) -> list[str]:
-        """Those not seen for longest who are fit, the first of them first."""
+        """Return the fit peers of the oldest contact, the oldest first."""
         return self._first(1, number, fit)
 
     def _first(self, sign: int, number: int, fit: Callable[[str], bool]) -> list[str]:
@@ -41,7 +41,7 @@ class SeenOrder:
         found, kept, rows = list[str](), list[tuple[float, str]](), iter(end.rows)
         while len(found) < number and (row := next(rows, None)) is not None:
             seen = self._seen(row[1])
-            if seen is not None and sign * seen == row[0]:  # what is known of him has not changed since
+            if seen is not None and sign * seen == row[0]:  # no later contact
                 kept.append(row)
                 found += [row[1]] if fit(row[1]) else []
         end.rows = [*kept, *rows]
@@ -59,7 +59,7 @@ class _End:
     def __init__(self) -> None:
         self.rows: list[tuple[float, str]] = []
         self.bound = inf
-        """Whoever is not among the rows comes here or later."""
+        """Bound of the peers that are not among the rows."""
 
     def put(self, place: float, name: str) -> None:
         if place < self.bound:

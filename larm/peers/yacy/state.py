@@ -1,4 +1,4 @@
-"""State: what the page of a peer shows, as a value. Its texts are strangers', and are made harmless where they are shown."""
+"""State: the data of a peer's page, as a value. Its texts are strangers' texts; the page makes them harmless."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from larm.peers.yacy.seed import PeerType, Seed
 from larm.peers.yacy.trust import DenyList, Vote
 
 _MOST = 500
-"""Peers on a page: those heard of last."""
+"""Number of peers on a page: those of the latest contact."""
 
 
 class Other(NamedTuple):
@@ -18,10 +18,10 @@ class Other(NamedTuple):
     seed: Seed
     state: str
     ago: float
-    """Seconds since it was heard of."""
+    """Seconds since the last contact."""
     vote: Vote
     followed: bool
-    """Its deny list counts."""
+    """True if its deny list counts."""
     denied: bool
     """True if any list that counts has it."""
     false: bool
@@ -29,7 +29,7 @@ class Other(NamedTuple):
 
 
 class State(NamedTuple):
-    """Of one peer."""
+    """The state of one peer."""
 
     network: str
     hash: str
@@ -41,18 +41,18 @@ class State(NamedTuple):
     passive: int
     potential: int
     pages: int
-    """Own ones that are out."""
+    """Number of own pages that are shared."""
     items: int
-    """Of others."""
+    """Number of others' items."""
     bytes: int
     quota: int
     refusal: str
-    """Why the peer that was pinged last would not have to do with this one; empty: it did."""
+    """Why the peer that was pinged last refused; empty: it did not."""
     counts: Mapping[str, int]
-    """What it has done, by half a sentence."""
+    """Counters, by half a sentence."""
     others: Sequence[Other]
     votes: Mapping[str, Vote]
-    """On keys that are no peer's that is known."""
+    """Votes on keys of unknown peers."""
     sites: Sequence[str]
     shared: bool
     followed: Mapping[str, DenyList]

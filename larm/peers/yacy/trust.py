@@ -1,9 +1,8 @@
-"""Trust: what the user of a peer thinks of others, and whose opinion counts for him as well. Any thread.
+"""Trust: the user's votes on other peers, and the deny lists that the user follows. Thread-safe.
 
-A vote is about a key, and so about a peer under whatever name and address. Who is denied is neither asked nor answered, what he
-has signed is neither kept nor shown; the same holds for pages of a site that is denied. Whoever likes shares his list, and
-others may follow it: nothing is denied to anybody that he, or somebody whom he chose, has not denied. A trusted peer stays so,
-whatever the lists say.
+A vote is about a key, and so about a peer under any name and address. A denied peer is neither asked nor answered. Its items
+are neither kept nor shown; the same holds for pages of denied sites. Users may share their lists and follow those of others.
+Nothing else denies a peer. A trusted peer stays trusted, whatever the lists say.
 """
 
 import threading
@@ -18,13 +17,13 @@ from larm.kit.disk.atomic import write_atomically
 from larm.kit.disk.json_file import read_json
 
 MOST = 10_000
-"""Keys in a list, and sites."""
+"""Number of keys in a list, and of sites."""
 _LONGEST_SITE = 253
 _KEY = 43
 
 
 class Vote(StrEnum):
-    """On a peer."""
+    """The user's vote on a peer."""
 
     TRUSTED = "trusted"
     DENIED = "denied"
@@ -32,62 +31,62 @@ class Vote(StrEnum):
 
 
 class DenyList(msgspec.Struct, frozen=True):
-    """What somebody denies, and lets others know."""
+    """The keys and sites that a list denies."""
 
     keys: tuple[str, ...] = ()
     sites: tuple[str, ...] = ()
 
 
 class Opinions(msgspec.Struct, frozen=True):
-    """What the user thinks, and the lists of others; as JSON in ``trust.json``."""
+    """The user's votes and the followed lists; as JSON in ``trust.json``."""
 
     votes: dict[str, Vote] = {}
-    """By key."""
+    """Votes by key."""
     sites: tuple[str, ...] = ()
     shared: bool = False
-    """Others may have the list."""
+    """True if others may read the list."""
     followed: dict[str, DenyList] = {}
-    """By key, the lists of others as they were last."""
+    """The last version of each followed list, by the key of its peer, its file or its address."""
 
 
 class Trust:
-    """Of one peer."""
+    """The votes and lists of one peer."""
 
     def __init__(self, path: Path | None) -> None:
-        """``path``: its file; None: it is forgotten. Raises StorageError."""
+        """``path``: its file; None: it is kept in memory. Raises StorageError."""
         # constant after construction
         self._path = path
         self._lock = threading.Lock()
         # guarded by self._lock; replaced as a whole, so read without it
         self.opinions = (read_json(path, Opinions, "mend it or remove it, and vote anew") if path else None) or Opinions()
         self.denied = frozenset[str]()
-        """Keys."""
+        """Denied keys."""
         self.denied_sites = frozenset[str]()
         self._count()
 
     def __contains__(self, key: object) -> bool:
-        """Whether this key is denied."""
+        """Return True if this key is denied."""
         return key in self.denied
 
     def trusts(self, key: str) -> bool:
-        """By one's own vote."""
+        """Return True if the user trusts this key."""
         return self.opinions.votes.get(key) is Vote.TRUSTED
 
     def denies_page(self, url: str) -> bool:
-        """Of a site that is denied, or of one below it."""
+        """Return True if a page is of a denied site, or of one below it."""
         labels = (urlsplit(url).hostname or "").split(".")
         return bool(self.denied_sites) and any(".".join(labels[at:]) in self.denied_sites for at in range(len(labels)))
 
     @property
     def own_list(self) -> DenyList:
-        """For others; empty where it is not shared."""
+        """The list that others may read; empty if it is not shared."""
         saved = self.opinions
         if not saved.shared:
             return DenyList()
         return DenyList(tuple(sorted(key for key, vote in saved.votes.items() if vote is Vote.DENIED)), saved.sites)
 
     def vote(self, key: str, vote: Vote) -> None:
-        """On a peer. Raises StorageError."""
+        """Save the user's vote on a peer. Raises StorageError."""
         if not _is_key(key):
             return
         with self._lock:
@@ -95,7 +94,7 @@ class Trust:
             self._keep_locked(votes={each: its for each, its in votes.items() if its is not Vote.NONE})
 
     def deny_site(self, site: str, *, denied: bool) -> bool:
-        """``site``: a host name; all below it are meant. False: it is none. Raises StorageError."""
+        """Deny or allow a site and all below it. Return False if ``site`` is no host name. Raises StorageError."""
         site = site.strip().lower().removeprefix("http://").removeprefix("https://").partition("/")[0]
         if not _is_site(site):
             return False
@@ -105,12 +104,12 @@ class Trust:
         return True
 
     def share(self, *, shared: bool) -> None:
-        """Let others have the list. Raises StorageError."""
+        """Let others read the list, or not. Raises StorageError."""
         with self._lock:
             self._keep_locked(shared=shared)
 
     def follow(self, key: str, *, follow: bool) -> None:
-        """Raises StorageError."""
+        """Follow the list of a peer, or stop following it. Raises StorageError."""
         with self._lock:
             followed = {each: its for each, its in self.opinions.followed.items() if each != key}
             if follow and _is_key(key):
@@ -134,7 +133,7 @@ class Trust:
         self.heard(place, DenyList(tuple(filter(_is_key, said)), tuple(each.lower() for each in said if not _is_key(each))))
 
     def heard(self, key: str, said: DenyList) -> None:
-        """The list of one who is followed, as it is now. Raises StorageError."""
+        """Replace a followed list by its new version. Raises StorageError."""
         keys, sites = filter(_is_key, said.keys[:MOST]), filter(_is_site, said.sites[:MOST])
         heard = DenyList(tuple(keys), tuple(sites))
         with self._lock:

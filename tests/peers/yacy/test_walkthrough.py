@@ -21,7 +21,7 @@ from tests.test_docs import blocks, section
 from tests.web.conftest import crawled
 
 pytestmark = pytest.mark.timeout(400)  # a ping has its period of 30 s
-LOCAL = {"private": True, "young": "0s"}
+LOCAL = {"network": {"young": "0s"}, "serve": {"private": "network"}}
 
 
 class Served:
@@ -66,7 +66,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     for name in ("harbour", "mountain"):
         (tmp_path / name).mkdir()
         crawled(tmp_path / name, {"/": (f"The {name}", f"All walks of the {name}.")})
-        (tmp_path / name / "config.yaml").write_text(yaml.safe_dump({"network": LOCAL}))
+        (tmp_path / name / "config.yaml").write_text(yaml.safe_dump(LOCAL))
     base = f"127.{10 + os.getpid() % 200}.{os.getpid() // 200 % 250}"
     return {"192.0.2.7": f"{base}.77", "192.0.2.8": f"{base}.78", "8118": str(free_ports(1)[0])}
 
@@ -75,7 +75,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 def test_crawling_for_each_other(tmp_path: Path, place: dict[str, str]) -> None:
     title = "Crawling for each other"
     settings = yaml.safe_load(blocks("yaml", section(title))[0].replace("192.0.2.7", place["192.0.2.7"]))
-    (tmp_path / "mountain" / "config.yaml").write_text(yaml.safe_dump({"network": settings["network"] | LOCAL}))
+    (tmp_path / "mountain" / "config.yaml").write_text(yaml.safe_dump(LOCAL | {"network": settings["network"] | LOCAL["network"]}))
     ((first, second),) = commands(title)
     with SyntheticWeb() as web, terminals(tmp_path, instead=place) as (terminal,):
         host = web.host("isle.localhost")
@@ -115,7 +115,7 @@ def test_sharing_what_you_browse(tmp_path: Path, place: dict[str, str]) -> None:
 @pytest.mark.slow
 def test_a_network_without_a_centre(tmp_path: Path, place: dict[str, str]) -> None:
     ((first, second),) = commands("A network without a centre")
-    with terminals(tmp_path, instead=place) as (one_terminal, other_terminal):
+    with terminals(tmp_path, tmp_path, instead=place) as (one_terminal, other_terminal):
         one_terminal.begin(first)
         one, two = (Served(place[each], tmp_path / ".config" / "larm" / "token") for each in ("192.0.2.7", "192.0.2.8"))
         one.until("/network", "No other peer is known yet")
