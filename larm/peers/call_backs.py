@@ -1,6 +1,6 @@
-"""CallBacks: how many who say where they are are called back at a time, or send a large summary. Any thread.
+"""CallBacks: limits the peers that are called back, or send a large summary, at the same time. Thread-safe.
 
-Whoever announces what does not answer would otherwise keep all others waiting: the server answers eight questions at a time.
+The server answers eight questions at a time, so announced addresses that do not answer would keep all others waiting.
 """
 
 import threading
@@ -13,11 +13,11 @@ from larm.peers.rates import payer
 
 _MOST = 5
 _MOST_OF_ONE = 2
-"""Of one address."""
+"""Call-backs to one address at a time."""
 
 
 class CallBacks:
-    """Of one server."""
+    """The call-backs of one server."""
 
     def __init__(self, most: int = _MOST) -> None:
         # constant after construction
@@ -25,11 +25,11 @@ class CallBacks:
         self._lock = threading.Lock()
         # guarded by self._lock
         self._under_way: Counter[str] = Counter()
-        """By addresses."""
+        """Number of call-backs under way, by address."""
 
     @contextmanager
     def one(self, address: str) -> Iterator[None]:
-        """For as long as somebody at this address is asked, or sends. Raises RefusedError."""
+        """Hold a slot while a peer at this address is asked, or sends. Raises RefusedError."""
         pays = payer(address)
         with self._lock:
             if self._under_way[pays] >= _MOST_OF_ONE or self._under_way.total() >= self._most:
@@ -40,4 +40,4 @@ class CallBacks:
         finally:
             with self._lock:
                 self._under_way[pays] -= 1
-                self._under_way += Counter()  # without zeros
+                self._under_way += Counter()  # drops zeros

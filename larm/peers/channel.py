@@ -1,7 +1,7 @@
 """Channel: asks a peer a signed question; Breaker: backs off from peers that fail repeatedly. Thread-safe.
 
-A peer has a key and an address. What comes back is what it answered, checked and decoded, or `NoAnswer` with half a sentence:
-that somebody is slow, gone, or lies about who he is, is what one has to expect of strangers.
+A peer has a key and an address. A question returns the answer, verified and decoded, or `NoAnswer` with half a sentence. Slow,
+absent and false peers are normal.
 """
 
 import threading
@@ -18,16 +18,16 @@ from larm.peers.signing import BadSignatureError, signed_request, verify_answer
 from larm.seams import Clock
 
 _FAILURES = 3
-"""In a row: one may be the network's, or ours."""
+"""Failures in a row after which a peer is left alone. One may be the network's."""
 _FIRST_PAUSE = 30.0
 _LONGEST_PAUSE = 600.0
-"""Seconds; each time it fails again the pause is twice as long."""
+"""Seconds at most. Each further failure doubles the pause."""
 _MOST_FAILING = 10_000
-"""Names: registrars may name others without end. Who failed longest ago is forgotten, and tried again."""
+"""Number of names, since registrars may name others without end. The oldest failure is forgotten."""
 
 
 class Breaker:
-    """Failures of all peers that one machine asks, by name."""
+    """The failures of all peers that one machine asks, by name."""
 
     def __init__(self, clock: Clock) -> None:
         # constant after construction
@@ -35,10 +35,10 @@ class Breaker:
         self._lock = threading.Lock()
         # guarded by self._lock
         self._failed: OrderedDict[str, tuple[int, float]] = OrderedDict()
-        """How often in a row, and until when nobody asks."""
+        """Failures in a row, and the end of the pause, by name."""
 
     def allows(self, name: str) -> bool:
-        """It may be asked. After a pause one request may try; others wait for what becomes of it."""
+        """Return True if the peer may be asked. After a pause one request may try; others wait for its result."""
         now = self._clock.monotonic()
         with self._lock:
             failed, until = self._failed.get(name, (0, 0.0))
@@ -49,12 +49,12 @@ class Breaker:
             return True
 
     def succeeded(self, name: str) -> None:
-        """It has answered."""
+        """Note an answer."""
         with self._lock:
             self._failed.pop(name, None)
 
     def failed(self, name: str) -> None:
-        """It has not."""
+        """Note a failure."""
         now = self._clock.monotonic()
         with self._lock:
             failed = self._failed.pop(name, (0, 0.0))[0] + 1
@@ -63,7 +63,7 @@ class Breaker:
                 self._failed.popitem(last=False)
 
     def failures(self, name: str) -> int:
-        """In a row, until now."""
+        """Return the number of failures in a row."""
         with self._lock:
             return self._failed.get(name, (0, 0.0))[0]
 
@@ -73,35 +73,35 @@ class Breaker:
 
 ROOT = "/peer/v1"
 MOST = 1_000_000
-"""Bytes of an answer, if nobody says otherwise."""
+"""Bytes of an answer, by default."""
 _DOUBTED = 1 / 3
-"""Of the time that others have, for who did not answer the last time: a search waits once for who hangs."""
+"""Share of the time for a peer that did not answer the last time, so that a search waits once for a peer that hangs."""
 A = TypeVar("A", bound=msgspec.Struct)
 
 
 class Contact(msgspec.Struct, frozen=True):
-    """How to ask a peer."""
+    """The key and address of a peer."""
 
     key: str
     url: str
-    """``http://192.0.2.7:7070``."""
+    """Its address: ``http://192.0.2.7:7070``."""
     name: str = ""
-    """For people; what it calls itself, which is anything."""
+    """Its name for people, as it chooses."""
     address: str = ""
-    """The IP address of the host that the url names, as a registrar has seen it; empty: the url has it, or DNS is asked."""
+    """IP address of the host in the URL, as a registrar has seen it; empty: the URL has it, or DNS is asked."""
     pin: str = ""
     """Hash of the only certificate key that is accepted (``sha256//...``); empty: any certificate of a trusted authority."""
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """The body of any answer but 200."""
+    """The body of any response but 200."""
 
     title: str
     status: int
 
 
 class Asker(Protocol):
-    """What parts of a peer need of a `Channel`; the simulation of a network has one without wires."""
+    """The part of a `Channel` that others use. The simulation of a network has one without wires."""
 
     def ask(
         self, contact: Contact, path: str, question: msgspec.Struct, answers: type[A], *, seconds: float, most: int = MOST
@@ -110,7 +110,7 @@ class Asker(Protocol):
 
 
 class Channel:
-    """Questions of one identity."""
+    """The questions of one identity."""
 
     def __init__(
         self,
@@ -142,12 +142,12 @@ class Channel:
         as_whom: Identity | None = None,
         insist: bool = False,
     ) -> A | NoAnswer:
-        """``path``: below ``/peer/v1``. ``as_whom``: another key for this question, such as one that nobody knows.
+        """Ask a peer. ``path``: below ``/peer/v1``. ``as_whom``: another key for this question, such as one made for it.
 
-        ``insist``: also who is left alone for a while, as he failed again and again, is asked, and has all of the time."""
+        ``insist``: ask a peer during its pause too, with all of the time."""
         key = contact.key
         if not insist and not self._breaker.allows(key):
-            return NoAnswer("it did not answer lately, and is left alone for a while")
+            return NoAnswer("it did not answer lately, so it is not asked for a while")
         if not insist and self._breaker.failures(key):
             seconds *= _DOUBTED
         whom = as_whom or (Identity.new() if self._private else self.identity)
@@ -159,7 +159,7 @@ class Channel:
         return answer
 
     def state_of(self, contact: Contact) -> str:
-        """What its last answers say of it."""
+        """Return half a sentence on its last answers."""
         failed = self._breaker.failures(contact.key)
         return "answers" if not failed else f"did not answer {failed} times in a row" if failed > 1 else "did not answer"
 
@@ -190,7 +190,7 @@ class Channel:
 
 
 def _refusal(came: HttpAnswer) -> str:
-    """A stranger's words are cut, and made harmless where they are shown."""
+    """Return the refusal, with a bounded part of the stranger's words. They are made harmless where they are shown."""
     try:
         said = decoded(came.body, Refusal).title
     except msgspec.MsgspecError:

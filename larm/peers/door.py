@@ -1,8 +1,8 @@
-"""Door: who may ask a peer what. Everything that comes below ``/peer/v1/`` passes here, and nothing else of a peer is reached.
+"""Door: admission and authentication of all questions to a peer, below ``/peer/v1/``. Thread-safe; knows no web server.
 
-In this order: how often somebody asks from one address, whether the request is signed for us, whether its key is allowed,
-whether it is new, how often this key asks, whether the question can be read. Then its handler answers, and the answer is signed
-together with the request. Nonces are kept for as long as a request is good. Knows nothing of the web server; thread-safe.
+The checks, in this order: rate of the address, signature for this peer, key on the lists, nonce, rate of the key, form of the
+question. Then the handler answers, and the answer is signed together with the request. Nonces are kept as long as a request is
+valid.
 """
 
 import threading
@@ -22,30 +22,30 @@ from larm.peers.signing import PERIOD, BadSignatureError, Request, Signed, heade
 from larm.seams import Clock
 
 _MOST = 50_000
-"""Six megabytes. `larm.peers.rates` lets 6,500 of one address through in the time for which they are kept."""
+"""Number of nonces: six megabytes. `larm.peers.rates` admits 6,500 of one address while they are kept."""
 
 
 class Nonces:
-    """Requests that one server has heard, so that it hears none twice.
+    """The requests that one server has seen, so that it answers none twice.
 
-    Where there is no room, who has more than his share waits, and nobody else does."""
+    If there is no room, only senders with more than their share are refused."""
 
     def __init__(self, clock: Clock, most: int = _MOST) -> None:
         # constant after construction
         self._clock = clock
         self._most = most
         self._began = int(clock.wall())
-        """What was signed before may have been heard by the server that was here before."""
+        """Start of this server. An earlier process may have seen requests that were signed before."""
         self._lock = threading.Lock()
         # guarded by self._lock
         self._seen: OrderedDict[tuple[str, str], tuple[float, str]] = OrderedDict()
-        """Until when, and who pays, in the order in which they came."""
+        """End of validity and payer of each request, in the order of arrival."""
         self._of: Counter[str] = Counter()
 
     def is_new(self, signed: Signed, payer: str) -> bool:
-        """False for what was heard before, or may have been, and where there is no room to remember it: fail closed.
+        """Return False for a request that was or may have been seen before, or for which there is no room: fail closed.
 
-        ``payer``: who sends it, by his address."""
+        ``payer``: its sender, by address."""
         now = self._clock.wall()
         name = signed.key, signed.nonce
         with self._lock:
@@ -55,7 +55,10 @@ class Nonces:
             full = len(self._seen) >= self._most and self._of[payer] >= share
             if signed.created < self._began or name in self._seen or full:
                 return False
-            self._seen[name] = now + 2 * PERIOD + 1, payer  # made up to a minute from now, it is good for a minute after that
+            self._seen[name] = (
+                now + 2 * PERIOD + 1,
+                payer,
+            )  # created up to a minute from now, it is valid for a minute after that
             self._of[payer] += 1
         return True
 
@@ -67,47 +70,47 @@ class Nonces:
 
 
 _PER_ADDRESS = (50.0, 500.0)
-"""A second, and at once: an office behind one address."""
+"""Requests of one address, a second and at once: enough for an office behind one address."""
 _PER_KEY = (20.0, 100.0)
 
 _MOST_COUNTED = 10_000
-"""Addresses."""
+"""Number of addresses whose requests are counted."""
 
 
 class Call(NamedTuple):
-    """Who asks."""
+    """The sender of a question."""
 
     key: str
     address: str
-    """Where the request came from: an IP address, as the socket has it."""
+    """IP address of the request, from the socket."""
 
 
 class Question(NamedTuple):
-    """One that is answered."""
+    """A kind of question that is answered."""
 
     path: str
-    """Below ``/peer/v1``."""
+    """Path below ``/peer/v1``."""
     asks: type[msgspec.Struct]
     answers: type[msgspec.Struct]
     handler: Callable[[Call, Any], msgspec.Struct]
-    """Raises `RefusedError`. On any thread."""
+    """Answers it, on any thread. Raises `RefusedError`."""
     cost: float = 1.0
-    """In requests, of what a peer may ask."""
+    """Its cost against the rates, in requests."""
 
 
 class Incoming(NamedTuple):
-    """A request as it came."""
+    """A request as it arrived."""
 
     method: str
     target: str
-    """Path and query, as they were sent."""
+    """Path and query, as sent."""
     headers: Iterable[tuple[str, str]]
     body: bytes
     address: str
 
 
 class Reply(NamedTuple):
-    """What goes back."""
+    """The response."""
 
     status: int
     headers: dict[str, str]
@@ -115,7 +118,7 @@ class Reply(NamedTuple):
 
 
 class RefusedError(Exception):
-    """A question was understood, and is not answered; half a sentence says why."""
+    """A question was understood but is not answered; half a sentence has the reason."""
 
     def __init__(self, sentence: str, status: int = 403) -> None:
         super().__init__(sentence)
@@ -123,7 +126,10 @@ class RefusedError(Exception):
 
 
 class Door:
-    """Of one peer. ``allowed``: the only keys that may ask; None: all but the ``denied`` now. ``secret``: who asks knows it."""
+    """The admission of one peer. ``allowed``: the only keys that may ask; None: all keys that are not ``denied`` now.
+
+    ``secret``: the secret that every sender must know.
+    """
 
     def __init__(
         self,
@@ -151,12 +157,12 @@ class Door:
         self._refused: Counter[str] = Counter()
 
     def asked(self, most: int = 100) -> list[tuple[str, int, int]]:
-        """Addresses, how often each asked since the start, and how often it was refused; who asked most first."""
+        """Return (address, questions since the start, refusals), the address with the most questions first."""
         with self._lock:
             return [(address, count, self._refused[address]) for address, count in self._asked.most_common(most)]
 
     def answer(self, incoming: Incoming) -> Reply:
-        """Never raises for what somebody sends."""
+        """Answer a request. Never raises, whatever it contains."""
         reply = self._answer(incoming)
         with self._lock:
             if incoming.address in self._asked or len(self._asked) < _MOST_COUNTED:
@@ -195,10 +201,10 @@ class Door:
         except RefusedError as error:
             return _status(error.status, str(error))
         except LarmError:
-            return _status(503, "it can't be answered now")  # the sentence would name paths of this machine
+            return _status(503, "it can't be answered now")  # the error would name paths of this machine
 
     def _admit(self, call: Call, signed: Signed, request: Request, cost: float) -> None:
-        """Who is not answered fills no memory, and who sends again what somebody else has sent spends nothing of his."""
+        """Check the lists, the nonce and the rates. A refused sender fills no memory, and a replay costs its author nothing."""
         if signed.key in self._denied or (self._allowed is not None and signed.key not in self._allowed):
             raise RefusedError("this peer is not answered here")
         if self._secret is not None and not self._secret.fits(request.headers.get(HEADER, ""), request.headers["signature"]):
@@ -218,5 +224,5 @@ def _status(status: int, title: str) -> tuple[int, Refusal]:
 
 
 def _refused(status: int, title: str) -> Reply:
-    """Not signed: nobody knows for whom."""
+    """Return an unsigned refusal, since its recipient is not known."""
     return Reply(status, dict(_JSON), msgspec.json.encode(Refusal(title, status)))

@@ -1,6 +1,6 @@
-"""Identity: a peer is its Ed25519 key. The only file that makes keys, and the form in which they and signatures are written.
+"""Identity: the Ed25519 key of a peer. The only file that makes keys, with the written form of keys and signatures.
 
-A public key is 43 characters of base64url; with them a peer is named, found and checked. Constant once made; any thread.
+A public key, 43 characters of base64url, names a peer. Constant after construction; thread-safe.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ KEY_LENGTH = 43
 """Characters of a public key."""
 _SECRET = 32
 _PREFIX = b"larm peer\0"
-"""Before all that is signed outside of HTTP, so that no such signature is ever good for a request."""
+"""Prefix of all data that is signed outside HTTP, so that no such signature is valid for a request."""
 
 
 Verify = Callable[[str, str, bytes, str], bool]
@@ -29,7 +29,7 @@ Verify = Callable[[str, str, bytes, str], bool]
 
 
 class Signer(Protocol):
-    """What parts of a peer need of an `Identity`; the simulation of a network has cheap ones."""
+    """The part of an `Identity` that others use. The simulation of a network has cheap ones."""
 
     @property
     def key(self) -> str:
@@ -45,16 +45,16 @@ class Identity:
     def __init__(self, private: Ed25519PrivateKey) -> None:
         self.private = private
         self.key = text_of(private.public_key().public_bytes_raw())
-        """The public key, as others know it."""
+        """The public key."""
 
     @classmethod
     def new(cls) -> Identity:
-        """Of nobody yet; also for one request alone."""
+        """Return a new identity; also for one request alone."""
         return cls(Ed25519PrivateKey.generate())
 
     @classmethod
     def opened(cls, path: Path) -> Identity:
-        """The one in the file, made where there is none. Raises StorageError, also for a file that others can read."""
+        """Return the identity in a file, or make one there. Raises StorageError, also for a file that others can read."""
         secret = bytes_of(read_secret(path, "key", lambda: cls.new().secret))
         if secret is None or len(secret) != _SECRET:
             raise StorageError(f"{path}: not a peer's key; remove it, and the next start makes a new one")
@@ -62,16 +62,16 @@ class Identity:
 
     @classmethod
     def of_secret(cls, secret: str) -> Identity:
-        """The one whose `secret` this is. Raises ValueError."""
+        """Return the identity with this `secret`. Raises ValueError."""
         return cls(Ed25519PrivateKey.from_private_bytes(bytes_of(secret) or b""))
 
     @property
     def secret(self) -> str:
-        """What must not leave this machine."""
+        """The private key, which must not leave this machine."""
         return text_of(self.private.private_bytes_raw())
 
     def sign(self, purpose: str, data: bytes) -> str:
-        """A signature that is good for this purpose alone."""
+        """Return a signature that is valid for this purpose alone."""
         return text_of(self.private.sign(_bound(purpose, data)))
 
     def __repr__(self) -> str:
@@ -79,7 +79,7 @@ class Identity:
 
 
 def public_key(key: str) -> Ed25519PublicKey | None:
-    """None for what is no key."""
+    """Return the public key of 43 characters; None for other text."""
     data = bytes_of(key) if len(key) == KEY_LENGTH else None
     if data is None:
         return None
@@ -90,7 +90,7 @@ def public_key(key: str) -> Ed25519PublicKey | None:
 
 
 def is_signed(key: str, purpose: str, data: bytes, signature: str) -> bool:
-    """The owner of the key has signed the data for this purpose."""
+    """Return True if the owner of the key has signed the data for this purpose."""
     public, signed = public_key(key), bytes_of(signature)
     if public is None or signed is None:
         return False
@@ -102,17 +102,17 @@ def is_signed(key: str, purpose: str, data: bytes, signature: str) -> bool:
 
 
 def text_of(data: bytes) -> str:
-    """base64url without padding."""
+    """Return base64url without padding."""
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
 
 
 def bytes_of(text: str) -> bytes | None:
-    """None for what is no such text."""
+    """Return the bytes of base64url without padding; None for other text."""
     try:
         data = base64.b64decode(text.encode("ascii") + b"=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
         return None
-    return data if text_of(data) == text else None  # there is one text for it
+    return data if text_of(data) == text else None  # the one text for these bytes
 
 
 def _bound(purpose: str, data: bytes) -> bytes:

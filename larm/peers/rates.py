@@ -1,4 +1,4 @@
-"""Rates: what one peer may cost us, as a bucket of tokens for each name that asks. Any thread."""
+"""Rates: limits of the requests of each name, as token buckets. Thread-safe."""
 
 import threading
 from collections import OrderedDict
@@ -7,14 +7,14 @@ from ipaddress import IPv6Address, ip_address
 from larm.seams import Clock
 
 _MOST = 10_000
-"""Names that are remembered; who was not heard for longest is forgotten, and begins with a full bucket."""
+"""Number of names. The name without requests for longest is forgotten, and begins with a full bucket."""
 
 
 class Rates:
-    """Names are keys of peers, or addresses."""
+    """A token bucket for each name: a peer's key, or an address."""
 
     def __init__(self, clock: Clock, per_second: float, burst: float) -> None:
-        """``burst``: what may come at once, after a pause."""
+        """``per_second``: tokens a second; ``burst``: tokens at once, after a pause."""
         # constant after construction
         self._clock = clock
         self._per_second = per_second
@@ -22,10 +22,10 @@ class Rates:
         self._lock = threading.Lock()
         # guarded by self._lock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
-        """Tokens, and when there were so many."""
+        """Number of tokens of each name, and the time of that count."""
 
     def allows(self, name: str, cost: float = 1.0) -> bool:
-        """Takes so many tokens, if there are; otherwise none."""
+        """Take ``cost`` tokens and return True; take none and return False if there are fewer."""
         now = self._clock.monotonic()
         with self._lock:
             tokens, then = self._buckets.pop(name, (self._burst, now))
@@ -38,7 +38,7 @@ class Rates:
 
 
 def payer(address: str) -> str:
-    """Who pays for what comes from an IP address: of version 6 anybody has 2 ** 64 of them, which count as one."""
+    """Return the name on whose account an IP address is: for IPv6 its /64, since each user has 2 ** 64 addresses."""
     try:
         found = ip_address(address)
     except ValueError:

@@ -1,11 +1,11 @@
-"""Signed HTTP: RFC 9421 with Content-Digest (RFC 9530), in the one form that peers use. Pure, but for being told the time.
+"""Signed HTTP: RFC 9421 with Content-Digest (RFC 9530), in the one form that peers use. Pure; a clock is handed in.
 
-A request is signed over its method, path, query and digest, and over the key of who is to have it: nobody can hand it on to
-somebody else. An answer is signed over the signature of the request, so it belongs to this one and to no other. What was not
-made within the last 60 s is refused; that nothing is heard twice is `larm.peers.door`'s affair.
+A request is signed over its method, path, query, digest and the key of its recipient, so no recipient can hand it on. An answer
+is signed over the signature of the request, so it belongs to no other request. Messages older than 60 s are refused;
+`larm.peers.door` refuses replays.
 
-Each side writes what is signed in one way, and takes it in no other: there is nothing to parse of what a stranger sends but a
-line that fits a pattern. Tests hold it against a library that knows all of RFC 9421.
+Each side writes one form and accepts no other, so nothing that a stranger sends is parsed but a line that fits a pattern. Tests
+compare it with a library for all of RFC 9421.
 """
 
 import base64
@@ -22,7 +22,7 @@ from larm.peers.identity import Identity, public_key
 from larm.seams import Clock
 
 PERIOD = 60.0
-"""Seconds for which a request is good, on either side of our own clock."""
+"""Seconds for which a request is valid, on either side of the own clock."""
 RECIPIENT = "larm-recipient"
 _REQUEST = f'("@method" "@path" "@query" "content-digest" "{RECIPIENT}")'
 _ANSWER = '("@status" "content-digest" "@method";req "@path";req "signature";req;key="larm")'
@@ -34,38 +34,38 @@ _REQUEST_INPUT = re.compile(
 _ANSWER_INPUT = re.compile(
     "larm=" + re.escape(_ANSWER) + r';created=([0-9]{1,12});keyid="([A-Za-z0-9_-]{43})";alg="ed25519";tag="larm-answer"'
 )
-"""The tags differ: a signature of one kind is none of the other."""
+"""The tags differ, so no signature of a request is valid for an answer."""
 _SIGNATURE = re.compile(r"larm=:([A-Za-z0-9+/]{86}==):")
 _OURS = ("signature", "signature-input", "content-digest", RECIPIENT)
-"""Headers that are there once, or it is no message of ours."""
+"""Headers that a message has exactly once."""
 
 
 class BadSignatureError(Exception):
-    """Half a sentence says why."""
+    """A signature is missing or wrong; half a sentence has the reason."""
 
 
 class Request(NamedTuple):
-    """What is signed of a request."""
+    """The signed parts of a request."""
 
     method: str
     target: str
-    """Path and query, as they are sent."""
+    """Path and query, as sent."""
     headers: Mapping[str, str]
-    """Names in lower case."""
+    """Headers by names in lower case."""
     body: bytes
 
 
 class Signed(NamedTuple):
-    """What a good signature says."""
+    """The contents of a valid signature."""
 
     key: str
     nonce: str
     created: int
-    """Seconds since 1970."""
+    """Time of the signature, in seconds since 1970."""
 
 
 def signed_request(identity: Identity, method: str, target: str, body: bytes, *, recipient: str, clock: Clock) -> Request:
-    """A request with the headers that sign it."""
+    """Return a request with the headers that sign it."""
     digest = _digest(body)
     parameters = (
         f'{_REQUEST};created={int(clock.wall())};keyid="{identity.key}";alg="ed25519"'
@@ -77,10 +77,10 @@ def signed_request(identity: Identity, method: str, target: str, body: bytes, *,
 
 
 def verify_request(request: Request, recipient: str, clock: Clock) -> Signed:
-    """Who asks. Raises BadSignatureError."""
+    """Return the verified sender of a request. Raises BadSignatureError."""
     headers = request.headers
     if headers.get(RECIPIENT) != recipient:
-        raise BadSignatureError("it is meant for somebody else")
+        raise BadSignatureError("it is for another recipient")
     given = _REQUEST_INPUT.fullmatch(headers.get("signature-input", ""))
     if given is None:
         raise BadSignatureError("it is not signed as peers sign")
@@ -92,7 +92,7 @@ def verify_request(request: Request, recipient: str, clock: Clock) -> Signed:
 
 
 def signed_answer(identity: Identity, status: int, body: bytes, request: Request, clock: Clock) -> dict[str, str]:
-    """The headers that sign the answer to a request."""
+    """Return the headers that sign the answer to a request."""
     digest = _digest(body)
     parameters = f'{_ANSWER};created={int(clock.wall())};keyid="{identity.key}";alg="ed25519";tag="larm-answer"'
     signature = _signed(identity, _answer_base(status, digest, request, parameters))
@@ -100,18 +100,18 @@ def signed_answer(identity: Identity, status: int, body: bytes, request: Request
 
 
 def verify_answer(status: int, headers: Mapping[str, str], body: bytes, *, request: Request, key: str, clock: Clock) -> None:
-    """Raises BadSignatureError where it is not this peer's answer to this request."""
+    """Verify that it is this peer's answer to this request. Raises BadSignatureError."""
     given = _ANSWER_INPUT.fullmatch(headers.get("signature-input", ""))
     if given is None:
         raise BadSignatureError("it is not signed as peers sign")
     if given[2] != key:
-        raise BadSignatureError("somebody else has signed the answer")
+        raise BadSignatureError("another key has signed the answer")
     digest = _checked_digest(headers, body, int(given[1]), clock)
     _verify(key, _answer_base(status, digest, request, headers["signature-input"].removeprefix("larm=")), headers)
 
 
 def headers_of(pairs: Iterable[tuple[str, str]]) -> dict[str, str] | None:
-    """Of a request as it came; None where one of ours came twice."""
+    """Return the headers of a request by names in lower case; None if a header of the signature came twice."""
     found: dict[str, str] = {}
     for name, value in pairs:
         lower = name.lower()
@@ -143,7 +143,7 @@ def _digest(body: bytes) -> str:
 
 
 def _checked_digest(headers: Mapping[str, str], body: bytes, created: int, clock: Clock) -> str:
-    """That of the body, which the headers say as well."""
+    """Return the digest of the body, which the headers must have too."""
     if abs(clock.wall() - created) > PERIOD:
         raise BadSignatureError(f"it was not signed within the last {PERIOD:.0f} s by our clock")
     digest = _digest(body)

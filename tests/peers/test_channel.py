@@ -94,9 +94,7 @@ def test_a_question_is_answered(tmp_path: Path, channel: Channel) -> None:
 def test_somebody_else_at_the_address_is_noticed(tmp_path: Path, channel: Channel) -> None:
     with answering(tmp_path, Identity.new()) as contact:
         wrong = msgspec.structs.replace(contact, key=Identity.new().key)
-        assert "it refused: 401, it is meant for somebody else" in reason(
-            channel.ask(wrong, "/fill", Size(5), Text, seconds=30)
-        )
+        assert "it refused: 401, it is for another recipient" in reason(channel.ask(wrong, "/fill", Size(5), Text, seconds=30))
     body = b'{"text":"trust me"}'
     with saying(lambda sock: drained(sock, b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))) as url:
         said = reason(channel.ask(Contact(Identity.new().key, url), "/fill", Size(5), Text, seconds=30))

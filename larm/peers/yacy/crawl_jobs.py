@@ -1,9 +1,8 @@
-"""CrawlJobs: what a peer crawls because others asked for it, or because its user's browser has seen it (YACY-35, 37, 39).
+"""CrawlJobs: the crawls of a peer for others, and of pages that its user's browser has seen (YACY-35, 37, 39).
 
-All of it goes into one directory by a crawl like any other, ``larm crawl``, so robots.txt, delays and filters hold, and its
-pages are shared when it has ended. Who names addresses must not lead a crawl into an intranet, so its start URLs open no
-private address. Rounds begin with those that wait (`larm.peers.yacy.job_table`), of one giver each. Every giver has a share of
-the pages of a day, and who is denied has none.
+All pages go into one directory by an ordinary ``larm crawl``, so robots.txt, delays and filters hold. They are shared when it
+has ended. Its start URLs open no private address, since strangers name them. A round has the waiting jobs of one giver
+(`larm.peers.yacy.job_table`). Each giver has a share of the pages of a day, and a denied one has none.
 
 `add` and `seen` on any thread, all else on ``larm-network-jobs``.
 """
@@ -31,9 +30,9 @@ from larm.peers.yacy.questions import MOST_ORDERS, ORDERS, RECEIPT, Noted, Order
 from larm.store.reader import StoreLog
 
 _SHARE = 4
-"""Part of a day's pages that one giver may have."""
+"""Part of a day's pages for one giver."""
 _TOGETHER = 10.0
-"""Seconds that the pages of a browser wait for more: to begin a crawl takes a second of CPU."""
+"""Seconds that the pages of a browser wait for more, since the start of a crawl takes a second of CPU."""
 _PERIOD = 60.0
 """Seconds between two questions to a peer that has orders."""
 _DAY = 86_400.0
@@ -41,12 +40,12 @@ _SECONDS = 10.0
 
 
 class CrawlJobs:
-    """Of one node; ``folder`` is for the table and the directory."""
+    """The jobs of one node; ``folder`` is for the table and the directory."""
 
     def __init__(
         self, folder: Path, node: Node, settings: Config, run: Callable[[Path], None], say: Callable[[str], object]
     ) -> None:
-        """``run`` begins the crawl of a directory, as `larm.web.starting.Starting.run`. Raises StorageError."""
+        """``run`` begins the crawl of a directory, as `larm.web.starting.Starting.run` does. Raises StorageError."""
         # constant after construction
         self.directory = folder / "jobs"
         self._node = node
@@ -61,21 +60,21 @@ class CrawlJobs:
         self.table = JobTable(folder / "jobs.db")
         # only larm-network-jobs
         self._begun: tuple[list[CrawlJob], int] | None = None
-        """What is under way, and how long store.log was before."""
+        """Jobs under way, and the bytes of store.log before."""
         self._asked: dict[str, float] = {}
-        """By key."""
+        """Time of the last question to each peer, by key."""
 
     def add(self, key: str, orders: Sequence[tuple[int, str, int]]) -> int:
-        """(number, address, depth) of this giver, on the disk when this returns; how many are new."""
+        """Save (number, address, depth) of one giver. Return the number of new ones."""
         rows = [(number, self._access(url), min(max(0, depth), DEEPEST)) for number, url, depth in orders]
         return self.table.add(key, rows, self._node.now())
 
     def seen(self, url: str) -> None:
-        """By the user's browser."""
+        """Add a page that the user's browser has seen."""
         self.add(OWN, [(0, url, 0)])
 
     def tick(self) -> None:
-        """What is due. Raises StorageError."""
+        """Do what is due. Raises StorageError."""
         if self._node.stealthy:
             return
         if self._begun is not None:
@@ -96,7 +95,7 @@ class CrawlJobs:
     # -- orders of others
 
     def _fetch(self, now: float) -> None:
-        """Orders of peers that have any, and whose share is not used up."""
+        """Fetch orders of peers that have some, and whose share is not used up."""
         node = self._node
         with node.lock:
             givers = [seed for seed in node.membership.active if seed.orders]
@@ -114,7 +113,7 @@ class CrawlJobs:
             node.count("orders taken", self.add(seed.key, [(each.number, each.url, each.depth) for each in orders]))
 
     def _tell(self) -> None:
-        """Receipts. Who is not there is told when he is; who does not want it is done with."""
+        """Send receipts. A giver that is away gets its receipt later; one that refuses it gets none."""
         node = self._node
         for number, key, order, pages, said in self.table.untold():
             with node.lock:
@@ -130,9 +129,9 @@ class CrawlJobs:
     # -- rounds
 
     def _begin(self, now: float) -> None:
-        """The jobs of the giver that has waited for longest, as far as his share goes."""
+        """Begin the jobs of the giver that has waited for longest, within its share."""
         if runs(self.directory):
-            return  # somebody else has begun one, or one of an earlier server goes on
+            return  # another process has begun one, or one of an earlier server goes on
         for key, since in self.table.givers(now):
             room = MOST if key == OWN else self._left(key, now)
             if room <= 0 or (key == OWN and now - since < _TOGETHER):
@@ -141,7 +140,7 @@ class CrawlJobs:
                 return
 
     def _begin_round(self, jobs: Sequence[CrawlJob], room: int) -> bool:
-        """False: nothing of it is to be crawled."""
+        """Begin a round. Return False if none of it is to be crawled."""
         header = last_header(self.directory)
         known = set(header.start_urls) if header else set()
         good, old = list[CrawlJob](), list[CrawlJob]()
@@ -171,7 +170,7 @@ class CrawlJobs:
         return True
 
     def _config(self, jobs: Sequence[CrawlJob], most: int) -> dict[str, object]:
-        """Of the directory: the pace is ours, whoever asks for it."""
+        """Return the settings of the directory. The pace is this peer's, for all givers."""
         crawl, agent, frontier = self._settings.crawl, self._settings.agent, self._settings.frontier
         sites = self._node.trust.denied_sites
         return {
@@ -195,7 +194,7 @@ class CrawlJobs:
         except UsageError:
             pass  # not one page was fetched
         pages = [hosts.pop(urlsplit(each.url).netloc, 0) for each in jobs]  # those of a host are counted once
-        pages[-1] += sum(hosts.values())  # where an address has led elsewhere
+        pages[-1] += sum(hosts.values())  # pages of redirects to other hosts
         for each, number in zip(jobs, pages, strict=True):
             self._finish(each, number, self._verdict(each.url))
 
@@ -219,7 +218,7 @@ class CrawlJobs:
         self._node.count("pages seen by the browser" if job.key == OWN else "orders carried out")
 
     def _left(self, key: str, now: float) -> int:
-        """Pages that this giver may have crawled today, and all together."""
+        """Return the number of pages left today, for this giver and for all."""
         pages = self.table.pages_since(now - _DAY)
         of_all = sum(number for giver, number in pages.items() if giver != OWN)
         return min(self._a_day // _SHARE - pages.get(key, 0), self._a_day - of_all)

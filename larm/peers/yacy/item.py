@@ -1,9 +1,8 @@
-"""Item: what a peer hands to others to keep: words with their references, or a document. Signed as a whole by its author. Pure.
+"""Item: words with their references, or a document, which a peer hands to others to keep. Signed by its author. Pure.
 
-Header and body are parted. The header says where on the ring the item belongs and when it was signed; the body is what its
-digest says it is. So to renew an item is to send a newer header, to withdraw it is to send one that says so, and to copy it to
-another owner is to offer headers first and to send the bodies that are asked for. What was not renewed for 30 days is over.
-Bodies are squeezed, and those of strangers read within bounds.
+The signed header has the item's positions on the ring, its time, and the digest of the body. So a newer header renews or
+withdraws an item, and peers exchange headers before bodies. An item that is not renewed for 30 days is over. Bodies are
+compressed; those of strangers are read within bounds.
 """
 
 import base64
@@ -19,70 +18,70 @@ from larm.peers.identity import Signer, Verify
 from larm.peers.yacy.hashes import RING
 
 LIFE = 30 * 86_400
-"""Seconds after which an item is over, and after which nobody need remember that it was withdrawn."""
+"""Seconds after which an item is over, and its withdrawal is forgotten."""
 RENEWED = 20 * 86_400
-"""Its author renews it when it is so old."""
+"""Age in seconds at which the author renews an item."""
 LARGEST = 45_000
-"""Bytes of a body: in base64 it fits into a request."""
+"""Bytes of a body at most: in base64 it fits into a request."""
 _AHEAD = 600
 _PURPOSE = "yacy item"
 _WIDEST = RING >> 4
-"""Positions of one item: no more than a partition, so nobody can make everyone an owner of it."""
+"""Number of positions of one item at most, those of one partition, so that no item belongs to all peers."""
 
 
 class Kind(IntEnum):
-    """What the body is."""
+    """The kind of a body."""
 
     WORDS = 0
     PAGE = 1
 
 
 class Header(msgspec.Struct, frozen=True, array_like=True):
-    """Of one item at one moment."""
+    """The header of one item at one moment."""
 
     kind: Kind
     author: str
-    """Public key."""
+    """Public key of the author."""
     digest: bytes
-    """16 bytes of the body's SHA-256: with the author, its name."""
+    """16 bytes of the body's SHA-256. Author and digest name the item."""
     first: int
     last: int
-    """The places that it is about, clockwise."""
+    """First and last position of the item, clockwise."""
     created: int
-    """Seconds since 1970."""
+    """Time of the signature, in seconds since 1970."""
     gone: bool = False
-    """Its author has withdrawn it."""
+    """True if its author has withdrawn it."""
     signature: str = ""
 
     @property
     def name(self) -> tuple[str, bytes]:
-        """The same for all headers of an item."""
+        """Author and digest, the same for all headers of an item."""
         return self.author, self.digest
 
 
 class Item(msgspec.Struct, frozen=True, array_like=True):
-    """With its body."""
+    """A header with its body."""
 
     header: Header
     body: bytes
 
 
 def digest_of(body: bytes) -> bytes:
-    """16 bytes: an author who finds two bodies with one digest cheats nobody but who trusts him."""
+    """Return 16 bytes of the SHA-256. A collision harms only those that trust the author."""
     return hashlib.sha256(body).digest()[:16]
 
 
 def new_header(
     kind: Kind, body_digest: bytes, places: tuple[int, int], now: float, signer: Signer, *, gone: bool = False
 ) -> Header:
-    """Signed."""
+    """Return a signed header."""
     first, last = places
     header = Header(kind, signer.key, body_digest, first, last, int(now), gone)
     return msgspec.structs.replace(header, signature=signer.sign(_PURPOSE, _signed(header)))
 
 
 def refusal(header: Header, now: float, verify: Verify) -> str:
-    """Why it is not taken; empty if it may be. A signature is looked at last, as it costs most."""
+    """Return why a header is refused; empty: it is not. The signature is verified last, since it costs most."""
     if len(header.digest) != 16 or not (0 <= header.first < RING and 0 <= header.last < RING):
         return "it is no header"
     if (header.last - header.first) % RING >= _WIDEST:
@@ -95,7 +94,7 @@ def refusal(header: Header, now: float, verify: Verify) -> str:
 
 
 def is_body(header: Header, body: bytes) -> bool:
-    """That of this header."""
+    """Return True if the body belongs to the header."""
     return len(body) <= LARGEST and digest_of(body) == header.digest
 
 
@@ -104,12 +103,12 @@ def _signed(header: Header) -> bytes:
 
 
 def encoded_key(key: str) -> bytes:
-    """A public key in 32 bytes, for the disk. Raises ValueError."""
+    """Return a public key as 32 bytes, for the disk. Raises ValueError."""
     return base64.b64decode(key + "=", altchars=b"-_", validate=True)
 
 
 def decoded_key(data: bytes) -> str:
-    """Back."""
+    """Return the public key of 32 bytes."""
     return base64.urlsafe_b64encode(data).decode("ascii").rstrip("=")
 
 
@@ -117,12 +116,12 @@ T = TypeVar("T")
 
 
 def squeeze(value: msgspec.Struct) -> bytes:
-    """The same for the same value."""
+    """Compress a value; equal values have equal bytes."""
     return zlib.compress(msgspec.msgpack.encode(value), 6)
 
 
 def read_squeezed(data: bytes, kind: type[T], most: int) -> T:
-    """``most``: bytes that it may become. Raises ValueError."""
+    """Return a decompressed value of at most ``most`` bytes. Raises ValueError."""
     unpacker = zlib.decompressobj()
     try:
         raw = unpacker.decompress(data, most)

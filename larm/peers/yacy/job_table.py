@@ -1,6 +1,6 @@
-"""JobTable: what a peer is to crawl for others, or since its user's browser has seen it, and what became of each. Any thread.
+"""JobTable: the addresses that a peer is to crawl for others or for its user's browser, and the results. Thread-safe.
 
-On the disk before anything follows from it; what a killed process left under way waits again.
+A job is on the disk before anything follows from it. Jobs of a killed process wait again.
 """
 
 import threading
@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from larm.kit.disk.database import Database
 
 OWN = ""
-"""In place of a key: of the user's browser."""
+"""In place of a key: the user's browser."""
 MOST = 500
-"""Jobs in a round."""
+"""Number of jobs in a round."""
 _KEPT = 30 * 86_400.0
 _TABLES = """
 CREATE TABLE IF NOT EXISTS job (
@@ -25,19 +25,19 @@ _WAITS, _UNDER_WAY, _DONE, _TOLD = range(4)
 
 
 class CrawlJob(NamedTuple):
-    """One of them."""
+    """One address to be crawled."""
 
     id: int
     key: str
-    """Of who gave it; `OWN`."""
+    """Key of the peer that ordered it, or `OWN`."""
     number: int
-    """At the giver's."""
+    """Its number at that peer."""
     url: str
     depth: int
 
 
 class JobTable:
-    """``path``: its file. Every method may raise StorageError."""
+    """The jobs of one peer; ``path``: its file. Every method may raise StorageError."""
 
     def __init__(self, path: Path) -> None:
         # constant after construction
@@ -47,33 +47,33 @@ class JobTable:
         self._base.write("UPDATE job SET state = ? WHERE state = ?", (_WAITS, _UNDER_WAY))
 
     def add(self, key: str, orders: Sequence[tuple[int, str, int]], now: float) -> int:
-        """(number, address, depth) of this giver; how many are new."""
+        """Add (number, address, depth) of one giver. Return the number of new ones."""
         statement = "INSERT OR IGNORE INTO job (key, number, url, depth, made) VALUES (?, ?, ?, ?, ?)"
         with self._lock, self._base.transaction():
             return sum(self._base.write(statement, (key, *each, int(now))) for each in orders)
 
     def givers(self, now: float) -> list[tuple[str, int]]:
-        """Keys of those whose jobs wait, and since when; who has waited for longest first."""
+        """Return (key, time) of the givers with waiting jobs, the oldest first."""
         with self._lock:
             self._base.write("DELETE FROM job WHERE state >= ? AND made < ?", (_DONE, now - _KEPT))
         return self._rows("SELECT key, MIN(made) FROM job WHERE state = ? GROUP BY key ORDER BY 2", _WAITS)
 
     def waiting(self, key: str) -> list[CrawlJob]:
-        """Jobs of this giver, as many as a round has."""
+        """Return the waiting jobs of this giver, as many as a round has."""
         columns = "SELECT id, key, number, url, depth FROM job WHERE state = ? AND key = ? ORDER BY id LIMIT ?"
         return [CrawlJob(*row) for row in self._rows(columns, _WAITS, key, MOST)]
 
     def has_open(self, key: str) -> bool:
-        """Something of this giver's is not done."""
+        """Return True if jobs of this giver are not done."""
         return bool(self._rows("SELECT 1 FROM job WHERE key = ? AND state < ? LIMIT 1", key, _DONE))
 
     def begun(self, jobs: Sequence[CrawlJob]) -> None:
-        """They are under way."""
+        """Note that these are under way."""
         with self._lock, self._base.transaction():
             self._base.write_many("UPDATE job SET state = ? WHERE id = ?", [(_UNDER_WAY, each.id) for each in jobs])
 
     def done(self, job: CrawlJob, pages: int, said: str, now: float) -> None:
-        """It brought so many pages; a sentence says what became of it."""
+        """Save the number of pages of a job, and a sentence with the result."""
         state = _TOLD if job.key == OWN else _DONE
         with self._lock:
             self._base.write(
@@ -81,16 +81,16 @@ class JobTable:
             )
 
     def untold(self) -> list[tuple[int, str, int, int, str]]:
-        """(id, key, number, pages, sentence) of those whose givers do not know yet what became of them."""
+        """Return (id, key, number, pages, sentence) of the results that their givers do not know yet."""
         return self._rows("SELECT id, key, number, pages, said FROM job WHERE state = ?", _DONE)
 
     def told(self, number: int) -> None:
-        """Its giver knows."""
+        """Note that its giver knows the result."""
         with self._lock:
             self._base.write("UPDATE job SET state = ? WHERE id = ?", (_TOLD, number))
 
     def pages_since(self, moment: float) -> dict[str, int]:
-        """By givers, what their jobs have brought."""
+        """Return the number of pages of each giver's jobs since a moment."""
         statement = "SELECT key, SUM(pages) FROM job WHERE state >= ? AND made > ? GROUP BY key"
         return dict(self._rows(statement, _DONE, moment))
 

@@ -1,8 +1,8 @@
-"""Order book: addresses that our user would have others crawl, who does it, and what became of it (YACY-39). Any thread.
+"""OrderBook: the addresses that others are to crawl for this peer, their crawling peer, and the result (YACY-39). Thread-safe.
 
-Orders are fetched, not sent: whoever crawls for others asks for as much as it can do. What it takes is its own for a day, and
-then anybody's again; it says what became of each with a receipt, and only who has an order can do that. An order is on the disk
-before it is counted, and so is a receipt before it is acknowledged. `OrderDesk` answers those who crawl for us.
+A peer that crawls for others fetches orders, as many as it can do. An order is leased to it for a day; then any peer may take
+it. Its receipt has the result, and only the holder of an order can send one. Orders and receipts are on the disk before
+they are counted or acknowledged. `OrderDesk` answers peers that crawl for this one.
 """
 
 import threading
@@ -16,12 +16,12 @@ from larm.peers.yacy.node import Node
 from larm.peers.yacy.questions import MOST_ORDERS, ORDERS, RECEIPT, Noted, Order, Orders, OrdersOf, Receipt
 
 DEEPEST = 3
-"""Links that are followed from an address, as in YaCy (YACY-36)."""
+"""Largest depth of an order, as in YaCy (YACY-36)."""
 LONGEST = 2_048
 MOST_OPEN = 1_000
-"""Orders that wait: what a person can mean."""
+"""Number of open orders: more than a person types."""
 _HELD = 86_400
-"""Seconds for which who has taken an order may be at it: with the delays of a polite crawl, a site takes hours."""
+"""Lease of an order in seconds: with the delays of a polite crawl, a site takes hours."""
 _TRIES = 3
 _KEPT = 30 * 86_400
 _SAID = 300
@@ -35,21 +35,21 @@ CREATE TABLE IF NOT EXISTS given (
 
 
 class Given(NamedTuple):
-    """An order, as a person is shown it."""
+    """An order, as the page shows it."""
 
     number: int
     url: str
     depth: int
     key: str
-    """Of the peer that has taken it; empty: none has."""
+    """Key of the peer that holds it; empty: none does."""
     done: bool
     pages: int
     said: str
-    """A stranger's words."""
+    """The result, in a stranger's words."""
 
 
 class OrderBook:
-    """Of one peer; ``path``: its file. Every method may raise StorageError."""
+    """The orders of one peer; ``path``: its file. Every method may raise StorageError."""
 
     def __init__(self, path: Path) -> None:
         # constant after construction
@@ -57,10 +57,10 @@ class OrderBook:
         # guarded by self._lock
         self._base = Database(path, _TABLES)
         self.open = self._count()
-        """Orders that nobody has done yet; read by anybody."""
+        """Number of open orders. Read on any thread."""
 
     def add(self, url: str, depth: int, now: float) -> bool:
-        """False: it is no address of the web, or too many wait."""
+        """Add an order. Return False if it is no address of the web, or too many are open."""
         good = (
             url.startswith(("http://", "https://")) and len(url) <= LONGEST and "@" not in url.partition("://")[2].split("/")[0]
         )
@@ -74,13 +74,13 @@ class OrderBook:
         return True
 
     def remove(self, number: int) -> None:
-        """Nobody shall do it any more, or nobody wants to see what became of it."""
+        """Remove an order, done or not."""
         with self._lock:
             self._base.write("DELETE FROM given WHERE id = ?", (number,))
             self.open = self._count()
 
     def take(self, key: str, most: int, now: float) -> list[Order]:
-        """For this peer, which has so many at most at a time."""
+        """Lease orders to a peer, which holds at most ``most`` at a time."""
         with self._lock:
             self._base.write("DELETE FROM given WHERE made < ?", (now - _KEPT,))
             has = self._base.row("SELECT COUNT(*) FROM given WHERE key = ? AND NOT done AND until > ?", (key, now))[0]
@@ -99,7 +99,7 @@ class OrderBook:
         return [Order(*row) for row in rows]
 
     def done(self, key: str, number: int, pages: int, said: str) -> bool:
-        """A receipt; False: it is not of who has the order."""
+        """Save a receipt. Return False if it is not from the holder of the order."""
         with self._lock:
             changed = self._base.write(
                 "UPDATE given SET done = 1, pages = ?, said = ? WHERE id = ? AND key = ? AND NOT done",
@@ -109,7 +109,7 @@ class OrderBook:
         return changed > 0
 
     def shown(self) -> list[Given]:
-        """The newest first."""
+        """Return the orders, the newest first."""
         columns = "id, url, depth, key, done, pages, CASE WHEN NOT done AND tries >= ? AND until <= strftime('%s') + 0 "
         columns += "THEN 'three peers have taken it, and none has done it' ELSE said END"
         with self._lock:
@@ -126,7 +126,7 @@ class OrderBook:
 
 
 class OrderDesk:
-    """Of one node."""
+    """Answers questions about the orders of one node."""
 
     def __init__(self, node: Node, desk: Desk, book: OrderBook) -> None:
         # constant after construction
@@ -136,16 +136,16 @@ class OrderDesk:
 
     @property
     def questions(self) -> list[Question]:
-        """For the `larm.peers.door.Door`."""
+        """The questions, for the `larm.peers.door.Door`."""
         return [Question(ORDERS, OrdersOf, Orders, self.orders), Question(RECEIPT, Receipt, Noted, self.receipt)]
 
     def orders(self, call: Call, asked: OrdersOf) -> Orders:
-        """Some for who asks."""
+        """Lease some orders to the asking peer."""
         self._desk.admit(call, asked.network)
         return Orders(tuple(self._book.take(call.key, asked.most, self._node.now())))
 
     def receipt(self, call: Call, asked: Receipt) -> Noted:
-        """What became of one. Of one that is not his, or is over, nothing is kept, and he need not ask again."""
+        """Save a receipt. One for an order that is over, or of another peer, is acknowledged and dropped."""
         self._desk.admit(call, asked.network)
         known = self._book.done(call.key, asked.number, asked.pages, asked.said)
         self._node.count("orders done by others" if known else "receipts for nothing")

@@ -1,8 +1,7 @@
-"""Proxy: a browser's plain HTTP passes through, and which open pages it saw becomes known (YACY-35, 37).
+"""Proxy: forwards a browser's plain HTTP, and reports the open pages among the responses (YACY-35, 37).
 
-Listens on 127.0.0.1 alone. What is asked by CONNECT, so all of https, passes unseen. Each connection carries one request, and
-what comes back is passed on as it comes, up to its end; nothing is kept of it but the head. On the thread ``larm-proxy``, with
-an event loop of its own.
+Listens on 127.0.0.1 alone. CONNECT, so all of https, passes unseen. Each connection carries one request. The response is passed
+on as it arrives; only its head is kept. On the thread ``larm-proxy``, with an event loop of its own.
 """
 
 import asyncio
@@ -21,7 +20,7 @@ _SECRETS: Final = frozenset(("cookie", "authorization", "proxy-authorization", "
 _CLOSED: Final = frozenset(("private", "no-store"))
 
 Headers = Mapping[str, str]
-"""By names in lower case; values of one name are joined by commas."""
+"""Headers by names in lower case; values of one name are joined by commas."""
 
 
 def is_open(method: str, url: str, asked: Headers, status: int, answered: Headers, *, queries: bool) -> bool:
@@ -47,18 +46,18 @@ def _directives(headers: Headers) -> set[str]:
 
 HOST = "127.0.0.1"
 _HEAD = 65_536
-"""Bytes of a request line and headers."""
+"""Bytes of a request line and headers at most."""
 _HEAD_SECONDS = 30.0
 _CONNECT_SECONDS = 30.0
 _IDLE_SECONDS = 600.0
-"""Without a byte in a direction."""
+"""Seconds without a byte in one direction, after which a connection ends."""
 _PIECE = 65_536
 _CONNECTIONS = 500
 _HOPS = frozenset((b"connection", b"proxy-connection", b"keep-alive", b"te", b"trailer", b"upgrade", b"proxy-authorization"))
 _WHOLE = frozenset((b"content-length", b"transfer-encoding", b"host"))
-"""Without these a body would be taken for another request: they stay, whatever ``Connection`` names."""
+"""Headers that stay, whatever ``Connection`` names: without them a body would be taken for another request."""
 _DIGITS = 18
-"""Of a length."""
+"""Digits of a length at most."""
 
 
 class _Head(NamedTuple):
@@ -74,7 +73,7 @@ class _Head(NamedTuple):
         return found
 
     def without_hops(self, first: bytes) -> bytes:
-        """For the next one, with whom the connection ends after this."""
+        """Return the head for the next hop, whose connection ends after this request."""
         named = {each.strip().lower().encode() for each in self.by_name.get("connection", "").split(",")}
         hops = _HOPS | named - _WHOLE
         kept = [name + b": " + value for name, value in self.lines if name.lower() not in hops]
@@ -82,10 +81,10 @@ class _Head(NamedTuple):
 
 
 class Proxy:
-    """``seen`` is told of addresses, on the proxy's thread. ``private``: also of pages at private addresses."""
+    """The proxy of one peer. It calls ``seen`` for each open page, on its thread; ``private``: also at private addresses."""
 
     def __init__(self, port: int, seen: Callable[[str], object], *, queries: bool, private: bool) -> None:
-        """Raises UsageError where it can't listen."""
+        """Raises UsageError if it can't listen."""
         # constant after construction
         self._seen = seen
         self._queries = queries
@@ -99,7 +98,7 @@ class Proxy:
         self._open = 0
 
     def run(self) -> None:
-        """Until the process ends."""
+        """Run until the process ends."""
         asyncio.run(self._serve())
 
     async def _serve(self) -> None:
@@ -122,7 +121,7 @@ class Proxy:
                 f"HTTP/1.1 {error.status} Refused\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n{error}\n".encode()
             )
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            pass  # who asks, or who answers, is gone: the other one sees that
+            pass  # one side is gone: the other one sees that
         finally:
             self._open -= 1
             await _close(writer)
@@ -148,7 +147,7 @@ class Proxy:
             sending = asyncio.create_task(_send_body(head, length, reader, up))
             try:
                 try:
-                    answer = await _read_head(upstream, _IDLE_SECONDS)  # to send a file, or to find something, may take long
+                    answer = await _read_head(upstream, _IDLE_SECONDS)  # an upload or a search may take long
                 except TimeoutError as error:
                     raise _RefusedError(504, f"{host} does not answer") from error
                 writer.write(answer.without_hops(answer.first))
@@ -178,7 +177,7 @@ async def _read_head(reader: asyncio.StreamReader, seconds: float) -> _Head:
     found = []
     for line in lines:
         name, colon, value = line.partition(b":")
-        if not colon or not name or name != name.strip():  # also a line that goes on: nobody may send that any more
+        if not colon or not name or name != name.strip():  # also a folded line, which is obsolete
             raise _RefusedError(400, "that is no header")
         found.append((name, value.strip()))
     return _Head(first, found)
@@ -217,7 +216,7 @@ def _status(answer: _Head) -> int:
 
 
 def _length(head: _Head) -> int:
-    """Of the body of a request, where it says it."""
+    """Return the length of a request's body, if the head has it."""
     said = {each.strip() for each in head.by_name.get("content-length", "0").split(",")}  # said twice, it may be the same
     length = said.pop()
     if said or not length.isdecimal() or len(length) > _DIGITS:
@@ -234,9 +233,9 @@ async def _connect(host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.
 
 
 async def _send_body(head: _Head, left: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Of the request, and nothing that comes after it."""
+    """Forward the body of the request, and nothing after it."""
     if "transfer-encoding" in head.by_name:
-        await _copy(reader, writer)  # its end is known to who gets it
+        await _copy(reader, writer)  # the recipient knows its end
         return
     while left:
         data = await reader.read(min(_PIECE, left))
@@ -248,7 +247,7 @@ async def _send_body(head: _Head, left: int, reader: asyncio.StreamReader, write
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-    """Up to the end; False: it broke off."""
+    """Forward up to the end. Return False if it broke off."""
     while True:
         try:
             async with asyncio.timeout(_IDLE_SECONDS):
@@ -262,7 +261,7 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> b
 
 
 async def _both(*directions: Coroutine[None, None, bool]) -> None:
-    """Until either has come to its end."""
+    """Run both directions until either ends."""
     tasks = [asyncio.create_task(each) for each in directions]
     _, others = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for each in others:
@@ -271,7 +270,7 @@ async def _both(*directions: Coroutine[None, None, bool]) -> None:
 
 
 async def _close(writer: asyncio.StreamWriter) -> None:
-    """What is left to be sent has a second: who does not read would keep the connection for ever."""
+    """Close, with a second for the rest: a peer that does not read would keep the connection for ever."""
     with suppress(OSError, TimeoutError):
         async with asyncio.timeout(1):
             await writer.drain()

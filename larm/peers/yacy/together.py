@@ -1,4 +1,4 @@
-"""together: carry out tasks a few at a time, each on a thread. Called on any."""
+"""together: carries out tasks, some at a time, on threads of their own. Called on any thread."""
 
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
@@ -7,13 +7,13 @@ from larm.kit.threads.workers import Workers
 
 Do = Callable[[], None]
 Together = Callable[[Sequence[Do]], None]
-"""Carries out all of them, at the same time or one after the other, and returns when all are done."""
+"""Carries out all tasks, at the same time or in turn, and returns when all are done."""
 _AT_A_TIME = 16
-"""Peers that are asked."""
+"""Number of tasks at a time."""
 
 
 def together(tasks: Sequence[Do]) -> None:
-    """All of them; what one raises is raised when all are done."""
+    """Carry out all tasks. An exception of one is raised when all are done."""
     waiting: SimpleQueue[Do] = SimpleQueue()
     failed: list[BaseException] = []
     for each in tasks:

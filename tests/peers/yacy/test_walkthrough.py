@@ -75,7 +75,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 def test_crawling_for_each_other(tmp_path: Path, place: dict[str, str]) -> None:
     title = "Crawling for each other"
     settings = yaml.safe_load(blocks("yaml", section(title))[0].replace("192.0.2.7", place["192.0.2.7"]))
-    (tmp_path / "mountain" / "config.yaml").write_text(yaml.safe_dump(LOCAL | {"network": settings["network"] | LOCAL["network"]}))
+    (tmp_path / "mountain" / "config.yaml").write_text(
+        yaml.safe_dump(LOCAL | {"network": settings["network"] | LOCAL["network"]})
+    )
     ((first, second),) = commands(title)
     with SyntheticWeb() as web, terminals(tmp_path, instead=place) as (terminal,):
         host = web.host("isle.localhost")
