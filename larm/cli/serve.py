@@ -26,7 +26,7 @@ from larm.kit.disk.files import is_there
 from larm.model.restriction import open_to
 
 if TYPE_CHECKING:
-    from larm.config import Config, NetworkSettings, PeersSettings
+    from larm.config import Config, PeersSettings
     from larm.peers.yacy.service import Service
     from larm.seams import Searcher
     from larm.web.access import Access
@@ -104,8 +104,8 @@ def serve(
     notes = [*enough_open_files(CONNECTIONS + _FILES, _FEWEST, "a server"), *(_to_come(root) if root is not None else ())]
     settings = effective(directories[0] if directories else Path(), file, overrides)
     peers = _peers(settings.peers, peer, registrar, registrars, shared)
-    if public_search and (group := _group(peers, settings.network)):
-        raise UsageError(f"--public-search: everybody could search what {group} keeps for a group; leave out one of them")
+    if public_search and settings.network.name and settings.network.mode == "private-cluster":
+        raise UsageError("--public-search: visitors could search a network.mode of private-cluster; leave out one of them")
     if not directories and not (peers.name or peers.registrar):  # what others may see is named
         directories = _here(root, needed=not (remotes or settings.network.name))
     if not is_loopback(host) and not (public_search or require_token):
@@ -218,13 +218,6 @@ def _peers(
         registrars=tuple(dict.fromkeys([*settings.registrars, *(each.rstrip("/") for each in registrars)])),
         share=tuple(dict.fromkeys([*settings.share, *map(str, shared)])),
     )
-
-
-def _group(peers: PeersSettings, network: NetworkSettings) -> str:
-    """Return the setting by which this peer searches what is for a group alone; empty: none does."""
-    found = {f"peers.{name}": getattr(peers, name) for name in ("only", "secret", "allow", "signed")}
-    found["network.mode"] = network.name and network.mode == "private-cluster"
-    return next((name for name, value in found.items() if value), "")
 
 
 def _here(root: Path | None, *, needed: bool) -> tuple[Path, ...]:

@@ -55,8 +55,8 @@ class StrangerFetch:
         host = self._hosts.get(_origin(url))
         return host is None or self._clock.monotonic() >= host.due
 
-    def fetch(self, url: str) -> HttpAnswer | NoAnswer:
-        """Return the response, or NoAnswer where the page must not or can't be requested."""
+    def fetch(self, url: str, seconds: float = _SECONDS) -> HttpAnswer | NoAnswer:
+        """Return the response, or NoAnswer where the page must not or can't be requested. ``seconds``: for each request."""
         try:
             parts = urlsplit(url)
             port = parts.port or _PORTS[parts.scheme]
@@ -69,24 +69,24 @@ class StrangerFetch:
         origin = _origin(url)
         host = self._hosts.pop(origin, None)
         if host is None or self._clock.monotonic() - host.read > _ROBOTS_AGE:
-            host = _Host(self._rules(origin, address), self._clock.monotonic(), 0.0)
+            host = _Host(self._rules(origin, address, seconds), self._clock.monotonic(), 0.0)
         path = "/" + url.split("/", 3)[3] if url.count("/") > 2 else "/"
         allowed = host.rules is not None and host.rules.allows(path.partition("#")[0])
-        answer = self._ask(url.partition("#")[0], address, _MOST) if allowed else NoAnswer("its robots.txt forbids it")
+        answer = self._ask(url.partition("#")[0], address, _MOST, seconds) if allowed else NoAnswer("its robots.txt forbids it")
         pause = min(_LONGEST_PAUSE, max(_PAUSE, (host.rules.crawl_delay if host.rules else None) or 0.0))
         self._hosts[origin] = host._replace(due=self._clock.monotonic() + pause)
         if len(self._hosts) > _MOST_HOSTS:
             self._hosts.popitem(last=False)
         return answer
 
-    def _rules(self, origin: str, address: str) -> RobotsRules | None:
-        came = self._ask(f"{origin}/robots.txt", address, _ROBOTS_MOST)
+    def _rules(self, origin: str, address: str, seconds: float) -> RobotsRules | None:
+        came = self._ask(f"{origin}/robots.txt", address, _ROBOTS_MOST, seconds)
         if isinstance(came, NoAnswer) or came.status >= 500 or came.status == 429:
             return None
         return RobotsRules.parse(came.body if came.status == 200 else b"", _TOKEN)
 
-    def _ask(self, url: str, address: str, most: int) -> HttpAnswer | NoAnswer:
-        return self._http.ask("GET", url, {}, b"", seconds=_SECONDS, most=most, at=address)
+    def _ask(self, url: str, address: str, most: int, seconds: float) -> HttpAnswer | NoAnswer:
+        return self._http.ask("GET", url, {}, b"", seconds=seconds, most=most, at=address)
 
 
 def _origin(url: str) -> str:

@@ -25,14 +25,16 @@ _MOST_VALUES = 100
 """Of a facet."""
 _MOST_FIELDS = 20
 _MOST = 1 << 50
+_HIGHEST = 1_000.0
+"""Score that is kept; a page that has every word of a long query in its title has a tenth of it."""
 _OPENED = ("http://", "https://")
 
 
-def findings_of(name: str, part: Findings, most: int, *, trusted: bool, base: str = "", weight: float = 1.0) -> Findings:
+def findings_of(name: str, part: Findings, most: int, *, trusted: bool, scored: bool = False, base: str = "") -> Findings:
     """An answer as a part of ours; ``name``: who answered, ``most``: hits that were asked for.
 
-    ``base``: the address of who answered, for files that it serves itself: their addresses have none. ``weight``: what hits of
-    who is not trusted count, at most 1.
+    ``base``: the address of who answered, for files that it serves itself: their addresses have none. ``scored``: scores are
+    kept, and bounded, though nothing else is trusted.
     """
     schemes = (*_OPENED, "file://") if trusted else _OPENED
     given = [_at(base, hit) for hit in part.hits] if base else part.hits  # what another one has kept has whole addresses
@@ -40,14 +42,17 @@ def findings_of(name: str, part: Findings, most: int, *, trusted: bool, base: st
     kept = [hit for hit in best if hit.url.lower().startswith(schemes) and len(_address(hit.url)) <= 3 * _LONGEST_URL]
     hits = tuple(_hit(hit, name, inner=trusted) for hit in kept)
     if not trusted:
-        hits = tuple(msgspec.structs.replace(hit, score=weight * score_of(rank), digest=0) for rank, hit in enumerate(hits))
+        hits = tuple(
+            msgspec.structs.replace(hit, score=max(0.0, min(hit.score, _HIGHEST)) if scored else score_of(rank), digest=0)
+            for rank, hit in enumerate(hits)
+        )
     return Findings(
         searcher=name,
         hits=hits,
         total=max(len(hits), min(part.total, _MOST)),
         complete=max(sum(hit.complete for hit in hits), min(part.complete, part.total, _MOST)),
         exact=part.exact,
-        by_rank=not trusted,
+        by_rank=not (trusted or scored),
         facets=_facets(part.facets) if trusted else (),
         notes=tuple(_line(note, _LONGEST_SENTENCE) for note in part.notes[:_MOST_SENTENCES]) if trusted else (),
         suggestion=_line(part.suggestion, _LONGEST_SENTENCE) if trusted else "",

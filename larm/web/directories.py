@@ -47,16 +47,21 @@ class Directories:
         remotes: Sequence[Searcher] = (),
         peers: Sequence[Searcher] = (),
         *,
+        visitors: Sequence[Searcher] | None = None,
         agents: Callable[[Sequence[Path]], Sequence[Searcher]] = lambda _: (),
         more: Callable[[], Mapping[Path, str]] = dict,
         published: Callable[[Served], Searcher] = lambda served: served.searcher,
         shared: Callable[[Served], bool] = lambda _: False,
+        hidden: Callable[[Served], bool] = lambda _: False,
+        opened_at: Callable[[str], str] = str,
         open_to: OpenTo = "anybody",
     ) -> None:
-        """``remotes``: the user's other machines, which are searched, too; ``peers``: others', who answer us what is for
-        everybody. ``more``: further directories, which may come and go, by names; ``agents`` are those that have further parts
-        of the crawls of our directories; ``published`` makes a searcher that shows addresses which others can open.
-        ``shared``: its files are for everybody. ``open_to``: whose pages visitors see."""
+        """``remotes``: the user's other machines, which are searched, too; ``peers``: others' machines. ``visitors``: the same
+        as they are searched for visitors, with none of the user's keys; None: by ``peers``. ``opened_at`` returns the address
+        at which the user's browser opens a result. ``more``: further directories, which may come and go, by names; ``agents``
+        are those that have further parts of the crawls of our directories; ``published`` makes a searcher that shows addresses
+        which others can open. ``shared``: a directory is that of a shared folder; ``hidden``: visitors see nothing of it.
+        ``open_to``: whose pages visitors see."""
         # constant after construction
         self.root = root
         self.remotes = tuple(remotes)
@@ -64,6 +69,9 @@ class Directories:
         self._opener = opener(search)
         self.published = published
         self.shared = shared
+        self.hidden = hidden
+        self.opened_at = opened_at
+        self.visitors = self.peers if visitors is None else tuple(visitors)
         self.open_to = open_to
         self._more = more
         self._agents = agents
@@ -152,7 +160,14 @@ class PublicView:
 
     def all(self) -> list[Served]:
         """Those of which everybody may see all."""
-        return [each for each in self._whole.all() if self._whole.is_open(each)]
+        return [each for each in self._all() if self._whole.is_open(each)]
+
+    def opened_at(self, url: str) -> str:
+        """Return the address at which a browser opens a result."""
+        return url
+
+    def _all(self) -> list[Served]:
+        return [each for each in self._whole.all() if not self._whole.hidden(each)]
 
     def named(self, names: Iterable[str]) -> list[Served]:
         """Of these, those with these names."""
@@ -166,10 +181,10 @@ class PublicView:
             _Discreet(whole.published(each), "owner" if whole.shared(each) else whole.open_to)
             if whole.is_open(each)
             else _Discreet(WebPages(each.searcher, whole.open_to), whole.open_to)
-            for each in whole.all()
+            for each in self._all()
         ]
         found += [_Discreet(WebPages(each, whole.open_to), whole.open_to) for each in whole.machines()]
-        found += self._whole.peers
+        found += whole.visitors
         return [each for each in found if each.name in wanted] if wanted else found
 
     def are_far(self, searchers: Iterable[Searcher]) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -22,6 +22,7 @@ from larm.model.restriction import open_to
 from larm.peers.addresses import host_of
 from larm.peers.yousearch.canonical import canonical, readable
 from larm.peers.yousearch.protocol import Recommend
+from larm.peers.yousearch.shares import FILES_ROOT
 from larm.peers.yousearch.visible import PublishedSearcher
 from larm.peers.yousearch.wiring import Peering, build, indexed
 from larm.seams import Searcher
@@ -63,6 +64,8 @@ def peering_of(
     )
     folders = {share.directory.absolute() for share in peering.shares.named}
     network: list[Searcher] = [each for each in (peering.network, peering.recommended) if each is not None]
+    if peering.network is not None and peering.visitors is None:
+        say("visitors search only what is here: the other peers answer members of their group alone")
     served = Directories(
         directories,
         root,
@@ -71,7 +74,10 @@ def peering_of(
         network,
         more=partial(indexed, peering.shares),
         published=lambda each: PublishedSearcher(each.searcher, peering.shares) if each.path in folders else each.searcher,
+        visitors=peering.visitors or (),
         shared=lambda each: each.path in folders,
+        hidden=lambda each: each.path in folders and not peering.is_for_all(each.path),
+        opened_at=peering.network.opened_at if peering.network is not None else str,
         open_to=open_to(private=bool(settings.serve.private)),
     )
     what = " and ".join(["peer " + peers.name] * bool(peers.name) + ["registrar"] * peers.registrar)
@@ -122,7 +128,8 @@ def page_routes(peering: Peering) -> Sequence[tuple[Kind, str, str, Handler]]:
         if peer is None or shelf is None or not query or not can_be_opened(url) or len(query) > LONGEST:
             return message(request, 400, "This can't be recommended")
         served: Directories = request.app.state.directories
-        if await request.app.state.desk.look(served.is_closed, url):
+        share = unquote(url.removeprefix(peering.url).removeprefix(FILES_ROOT).partition("/")[0])
+        if share in peering.shares.only or await request.app.state.desk.look(served.is_closed, url):
             return message(request, 403, "This can't be recommended", "Strangers could not have had this page.")
         url = peering.url + url if url.startswith("/") else url
         title, anonymous = form.get("title", ""), form.get("anonymous") == "1"

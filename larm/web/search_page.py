@@ -167,8 +167,7 @@ def _rows(request: Request, asked: Search, results: Results, first: int) -> list
     here = {each.name for each in directories.all()}
     alone = searchers[0].name if len(searchers) == 1 and searchers[0].name in here else ""
     rows = [_row(rank, hit, asked, alone, here) for rank, hit in enumerate(results.hits, first)]
-    peering = request.app.state.peering
-    return rows if peering is None else [row._replace(opened_at=peering.opened_at(row.hit.url)) for row in rows]
+    return [row._replace(opened_at=directories.opened_at(row.hit.url)) for row in rows]
 
 
 async def suggest(request: Request) -> Response:

@@ -64,9 +64,10 @@ answers = st.builds(
 )
 
 
-@given(answers, st.floats(0.05, 1.0))
-def test_it_is_harmless(answer: Findings, weight: float) -> None:
-    found = findings_of("peer", answer, 5, trusted=False, base=PEER, weight=weight)
+@given(answers, st.booleans())
+def test_it_is_harmless(answer: Findings, scored: bool) -> None:
+    found = findings_of("peer", answer, 5, trusted=False, scored=scored, base=PEER)
+    assert found.by_rank != scored
     assert found.searcher == "peer"
     assert len(found.hits) <= 5
     assert (found.notes, found.suggestion, found.facets) == ((), "", ())
@@ -75,7 +76,7 @@ def test_it_is_harmless(answer: Findings, weight: float) -> None:
     for hit in found.hits:
         assert hit.url.lower().startswith(("http://", "https://"))
         assert len(hit.url) <= 3 * 4_096
-        assert 0 < hit.score <= weight
+        assert 0 <= hit.score <= (1_000 if scored else 1)
         assert (hit.digest, hit.explanation, hit.source) == (0, "", "peer")
         assert not hit.passage or hit.passage.startswith(hit.url)
         assert not hit.copy or hit.copy.startswith(f"{PEER}/copy?")

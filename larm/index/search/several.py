@@ -52,8 +52,12 @@ class SeveralSearchers:
 
     def statistics(self, asked: Asked) -> WordStatistics | None:
         """Of those that answer; None where there are none."""
-        found = [each for each in self._each(lambda searcher: [searcher.statistics(asked)], asked.seconds) if each is not None]
+        found = self.all_statistics(asked)
         return summed(found) if found else None
+
+    def all_statistics(self, asked: Asked) -> list[WordStatistics]:
+        """Return those of each searcher that answers."""
+        return [each for each in self._each(lambda searcher: [searcher.statistics(asked)], asked.seconds) if each is not None]
 
     def search(self, asked: Asked) -> Iterator[Findings]:
         """The parts of all, as they come. One searcher is asked here and now, as if there were nothing in between."""

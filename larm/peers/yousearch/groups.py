@@ -24,9 +24,12 @@ _Told = dict[Annotated[str, Meta(max_length=200)], tuple[Annotated[str, Meta(max
 class Groups:
     """Of one peer."""
 
-    def __init__(self, configured: Mapping[str, Collection[str]], source: str, http: HttpClient) -> None:
-        """``source``: an address, or a file; empty: there is none."""
+    def __init__(
+        self, configured: Mapping[str, Collection[str]], source: str, http: HttpClient, *, everybody: bool = False
+    ) -> None:
+        """``source``: an address, or a file; empty: there is none. ``everybody``: all peers that answer are of one group."""
         # constant after construction
+        self._everybody = everybody
         self._configured = {name.lower(): frozenset(keys) for name, keys in configured.items()}
         self._source = source
         self._http = http
@@ -43,6 +46,10 @@ class Groups:
             return f"groups of {self._source}: {error}"
         self._told = {name.lower(): frozenset(keys) for name, keys in told.items()}
         return ""
+
+    def has(self, key: str) -> bool:
+        """Return True if the key is in any group."""
+        return self._everybody or any(key in keys for each in (self._configured, self._told) for keys in each.values())
 
     def members(self, names: Iterable[str]) -> frozenset[str]:
         """The keys of all who are in any of these groups, whose names are in lower case."""

@@ -4,7 +4,7 @@ Two threads do what takes time, each once in a period: ``larm-inspector`` has ch
 registrars what has changed (`announcing`); in between it passes on reports and what is kept.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 
@@ -38,7 +38,7 @@ class Peer:
         period: float,
         clock: Clock,
         news: News,
-        meet: Callable[[], None],
+        meet: Sequence[Callable[[], None]],
     ) -> None:
         """``orders``: what registrars are told; Done: what is shared has changed; None: it is over. ``meet`` asks who there
         is."""
@@ -97,7 +97,8 @@ class Peer:
             try:
                 all_know = self._announcing.tell()
                 self.news.tell("summary", "")
-                self._meet()
+                for meet in self._meet:
+                    meet()
                 self.news.tell("groups", self._groups.look())
             except (LarmError, OSError) as error:
                 self.news.tell("summary", f"what is shared could not be told: {error}")

@@ -19,6 +19,7 @@ LEAVE = "/you/leave"
 LOOK = "/you/look"
 REPORT = "/you/report"
 SEARCH = "/you/search"
+STATISTICS = "/you/statistics"
 RECOMMEND = "/you/recommend"
 RECOMMENDED = "/you/recommended"
 

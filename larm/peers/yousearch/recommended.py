@@ -11,10 +11,11 @@ from larm.index.search.snippets import safe_line
 from larm.model.findings import Asked, Findings, WordStatistics
 from larm.model.hit import Hit
 from larm.peers.channel import Channel, Contact
+from larm.peers.identity import Identity
 from larm.peers.strangers import findings_of
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.canonical import canonical
-from larm.peers.yousearch.recommendations import Recommendation, Shelf, is_good
+from larm.peers.yousearch.recommendations import Recommendation, is_good
 from larm.seams import Clock
 
 _MOST = 100
@@ -25,13 +26,22 @@ class Recommended:
     """Of one peer."""
 
     def __init__(
-        self, channel: Channel, registrars: Callable[[], Sequence[Contact]], shelf: Shelf, timeout: float, clock: Clock
+        self,
+        channel: Channel,
+        registrars: Callable[[], Sequence[Contact]],
+        own: Callable[[], Sequence[Recommendation]],
+        timeout: float,
+        clock: Clock,
+        *,
+        signed: bool,
     ) -> None:
+        """``own``: recommendations of the person who searches. ``signed``: registrars learn the key of ``channel``."""
         # constant after construction
         self.name = "recommended"
         self._channel = channel
         self._registrars = registrars
-        self._shelf = shelf
+        self._own = own
+        self._signed = signed
         self._timeout = timeout
         self._clock = clock
 
@@ -42,9 +52,10 @@ class Recommended:
     def search(self, asked: Asked) -> Iterator[Findings]:
         """One part. That no registrar answers is `Network`'s to say; one's own are there all the same."""
         query = canonical(asked.query).key
-        own = {(each.author, each.url): each for each in self._shelf.all() if each.query == query and not each.gone}
+        shelf = self._own()
+        own = {(each.author, each.url): each for each in shelf if each.query == query and not each.gone}
         others = [each for each in self._ask(query, seconds_for(asked, self._timeout)) if (each.author, each.url) not in own]
-        mine = {each.author for each in self._shelf.all()}
+        mine = {each.author for each in shelf}
         others = [each for each in others if each.author not in mine]  # what was taken back may not be known there yet
         others.sort(key=lambda each: (not each.name, -each.made))
         hits = [_hit(each, "your recommendations") for each in own.values()]
@@ -69,6 +80,7 @@ class Recommended:
                 say.Recommend,
                 seconds=seconds / len(registrars),
                 most=_LARGEST,
+                as_whom=None if self._signed else Identity.new(),
             )
             if isinstance(answer, say.Recommend):
                 now = self._clock.wall()

@@ -19,11 +19,13 @@ from larm.index.search.shared import SharedSearcher
 from larm.kit.clock import SystemClock
 from larm.kit.disk.files import is_there
 from larm.model.restriction import OpenTo, open_to
+from larm.peers.addresses import kinds_of
 from larm.peers.channel import ROOT, Channel, Contact
 from larm.peers.door import Door, Question
 from larm.peers.group_secret import GroupSecret
 from larm.peers.identity import Identity
 from larm.peers.passes import Passes
+from larm.peers.stranger_fetch import StrangerFetch
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.announcing import Announcing, News
 from larm.peers.yousearch.answering import Answering
@@ -54,7 +56,9 @@ class Peering(NamedTuple):
     visible: Visible
     passes: Passes
     network: Network | None
-    """All other peers; None: this is a registrar and nothing else."""
+    """All other peers, for the owner; None: this is a registrar and nothing else."""
+    visitors: tuple[Network, Recommended] | None
+    """The same for visitors: they have a key of their own, and no group. None: others are for members alone."""
     registrar: Registrar | None
     peer: Peer | None
     shelf: Shelf | None
@@ -67,14 +71,17 @@ class Peering(NamedTuple):
         """Its name there."""
         return urlsplit(self.url).hostname or ""
 
+    def is_for_all(self, directory: Path) -> bool:
+        """Return True if anybody may search and open the shared folder that this crawl indexes."""
+        hidden = self.visible.hidden("")
+        return not self.passes.needed and any(
+            share.directory.absolute() == directory and share.name not in hidden for share in self.shares.named
+        )
+
     @property
     def larger(self) -> dict[str, int]:
         """Paths where bodies may have more bytes than elsewhere."""
         return {ROOT + say.ANNOUNCE: say.LARGEST_ANNOUNCEMENT} if self.registrar is not None else {}
-
-    def opened_at(self, url: str) -> str:
-        """Where a browser opens a result: with a pass, if it needs one."""
-        return url if self.network is None else self.network.opened_at(url)
 
 
 def build(
@@ -89,23 +96,12 @@ def build(
 ) -> Peering:
     """``address``: where this server listens; ``searchers``: of its directories; ``copies``: all may open what these have
     stored. Raises UsageError, StorageError."""
-    for each in peers.registrars:
-        if not is_address(each.rpartition("@")[2]):
-            raise UsageError(f"peers.registrars: {each}: expected http://host:port or KEY@http://host:port")
     host, port = address
-    if peers.url and not is_address(peers.url):
-        raise UsageError(f"peers.url: {peers.url}: expected https://host:port")
+    _check(peers)
     url = peers.url or _url("https" if serve.certificate else "http", host, port)
-    clock = SystemClock()
-    place = state_folder()
+    clock, place, readers = SystemClock(), state_folder(), open_to(private=bool(serve.private))
     identity = Identity.opened(place / "peer.key")
-    period, timeout = float(peers.period), float(peers.timeout)
-    if not (0.1 <= period <= 86_400 and timeout >= 0.1):
-        raise UsageError("peers.period: expected 0.1 s to 1 day; peers.timeout: 0.1 s or more")
-    ca = str(Path(peers.ca).expanduser()) if peers.ca else ""
-    if ca and not is_there(Path(ca)):  # libcurl says nothing of it but that no certificate is to be trusted
-        raise UsageError(f"peers.ca: {peers.ca}: no such file")
-    http = HttpClient(interface=_own(host), ca=ca)
+    http = HttpClient(interface=_own(host), ca=str(Path(peers.ca).expanduser()) if peers.ca else "")
     secret = GroupSecret.opened(Path(peers.secret).expanduser()) if peers.secret else None
     channel = Channel(identity, http, clock, secret=secret)
     passes = Passes(identity, clock, secret=secret, allowed=peers.allow or None, denied=peers.deny, signed=peers.signed)
@@ -113,70 +109,90 @@ def build(
     questions: list[Question] = []
     registrar = None
     if peers.registrar:
-
-        def is_here(contact: Contact) -> bool:
-            asked = channel.ask(contact, say.HELLO, say.Hello(), say.Card, seconds=_CALL_BACK, insist=True)
-            return isinstance(asked, say.Card)  # its signature over our question says who it is
-
-        registrar = Registrar(clock, is_here, period)
+        registrar = Registrar(clock, partial(_is_there, channel), float(peers.period))
         questions += registrar.questions()
-
-    def is_indexed(directory: Path, url: str) -> bool:
-        found = searchers().get(directory.absolute())
-        try:
-            return found is not None and found.page(url) is not None
-        except LarmError:
-            return False  # fail closed
-
-    shares = Shares([Path(folder).expanduser() for folder in peers.share], place, files, peers.only, indexed=is_indexed)
-    groups = Groups(peers.groups, peers.groups_from, http)
-    visible = Visible(shares, groups, open_to(private=bool(serve.private)), copies=copies)
-    peer = network = shelf = recommended = None
+    folders = [Path(folder).expanduser() for folder in peers.share]
+    shares = Shares(folders, place, files, peers.only, indexed=partial(_is_indexed, searchers))
+    groups = Groups(peers.groups, peers.groups_from, http, everybody=passes.needed)
+    visible = Visible(shares, groups, readers, copies=copies)
+    peer = network = visitors = shelf = recommended = None
     if peers.name:
         own = Contact(identity.key, url) if peers.registrar else None
         registrars = Registrars(peers.registrars, own, http, _own(host))
         shelf = Shelf(identity, peers.name, place / "recommendations.json", clock)
-        recommended = Recommended(channel, registrars.all, shelf, timeout, clock)
-        checks = SpotChecks(http, clock, passes)
+        checks = SpotChecks(http, StrangerFetch(HttpClient(), clock, kinds_of([_own(host)])), clock)
         news = News(tell)
         announcing = Announcing(
             Contact(identity.key, url, peers.name),
             channel,
             registrars,
             lambda: (visible.told(searchers()), visible.more),
-            period=period,
+            period=float(peers.period),
             shelf=shelf,
-            is_closed=partial(_is_closed, searchers, open_to(private=bool(serve.private))),
+            is_closed=partial(_is_closed, searchers, readers),
             news=news,
         )
         orders: SimpleQueue[msgspec.Struct | None] = SimpleQueue()
-        network = Network(
-            channel,
-            registrars,
-            timeout=timeout,
+        searching = partial(
+            Network,
+            registrars=registrars,
+            timeout=float(peers.timeout),
             cache=float(peers.cache),
             checks=checks,
-            groups=groups,
-            passes=passes,
-            private=bool(peers.allow) or peers.signed,
+            own=identity.key,
             tell=lambda order: orders.put(order) if orders.qsize() < _MOST_ORDERS else None,
             clock=clock,
         )
+        recommending = partial(Recommended, registrars=registrars.all, timeout=float(peers.timeout), clock=clock)
+        signed = bool(peers.allow) or peers.signed
+        network = searching(channel, groups=groups, passes=passes, signed=signed)
+        recommended = recommending(channel, own=shelf.all, signed=signed)
+        if not passes.needed:
+            stranger = Channel(Identity.new(), http, clock)
+            visitors = (
+                searching(stranger, groups=Groups({}, "", http), passes=None, signed=False),
+                recommending(stranger, own=tuple, signed=False),
+            )
         peer = Peer(
             announcing,
             Inspectors(shares),
             checks,
             groups,
             orders,
-            period=period,
+            period=float(peers.period),
             clock=clock,
             news=news,
-            meet=network.meet,
+            meet=[network.meet, *([visitors[0].meet] if visitors else ())],
         )
         answering = Answering(card, lambda key: visible.searchers(key, searchers()), float(serve.search_time))
         questions += answering.questions()
     door = Door(identity, questions, clock, allowed=peers.allow or None, denied=frozenset(peers.deny), secret=secret)
-    return Peering(door, card, shares, visible, passes, network, registrar, peer, shelf, recommended, url)
+    return Peering(door, card, shares, visible, passes, network, visitors, registrar, peer, shelf, recommended, url)
+
+
+def _check(peers: PeersSettings) -> None:
+    for each in peers.registrars:
+        if not is_address(each.rpartition("@")[2]):
+            raise UsageError(f"peers.registrars: {each}: expected http://host:port or KEY@http://host:port")
+    if peers.url and not is_address(peers.url):
+        raise UsageError(f"peers.url: {peers.url}: expected https://host:port")
+    if not (0.1 <= float(peers.period) <= 86_400 and float(peers.timeout) >= 0.1):
+        raise UsageError("peers.period: expected 0.1 s to 1 day; peers.timeout: 0.1 s or more")
+    if peers.ca and not is_there(Path(peers.ca).expanduser()):  # libcurl only says that no certificate is trusted
+        raise UsageError(f"peers.ca: {peers.ca}: no such file")
+
+
+def _is_there(channel: Channel, contact: Contact) -> bool:
+    asked = channel.ask(contact, say.HELLO, say.Hello(), say.Card, seconds=_CALL_BACK, insist=True)
+    return isinstance(asked, say.Card)  # its signature over our question says who it is
+
+
+def _is_indexed(searchers: Callable[[], Mapping[Path, SharedSearcher]], directory: Path, url: str) -> bool:
+    found = searchers().get(directory.absolute())
+    try:
+        return found is not None and found.page(url) is not None
+    except LarmError:
+        return False  # fail closed
 
 
 def state_folder() -> Path:

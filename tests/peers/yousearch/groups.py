@@ -141,6 +141,11 @@ class Group:
         self._stack.callback(stop)
         return Running(url, client, peering, said, stop, log)
 
+    def visitor(self, peer: Running) -> Running:
+        """The peer as it is seen without a token."""
+        client = httpx.Client(base_url=peer.url, timeout=60, trust_env=False)
+        return peer._replace(client=self._stack.enter_context(client))
+
     def bad(
         self, registrar: Running, words: Sequence[str], answer: Callable[[Call, Asked], msgspec.Struct], name: str
     ) -> Running:
