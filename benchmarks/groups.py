@@ -56,7 +56,14 @@ class Peer:
         """Begin, with the keys of a ``group``."""
         command = [sys.executable, "-m", "larm", "serve", "--host", self.url[7:].partition(":")[0], "--port", str(PORT)]
         command += ["--token-file", str(self.state / "token"), "-s", "peers.cache=0", "-s", "peers.period=2s"]
-        command += ["-s", f"peers.groups={json.dumps({'all': list(group)})}", "-s", "serve.search_time=60s"]
+        command += [
+            "-s",
+            f"peers.groups={json.dumps({'all': list(group)})}",
+            "-s",
+            "serve.search_time=60s",
+            "-s",
+            "peers.timeout=20s",
+        ]
         command += ["--peer", self.share.name, "--share", str(self.share), "--registrar-at", registrar, *options]
         with (self.state / "log").open("wb") as log:
             env = {**os.environ, "XDG_DATA_HOME": str(self.state)}
@@ -123,7 +130,7 @@ def main() -> None:
             wait.wait(2)
         wait.wait(10)
         together = [SharedSearcher(peer.share.name, partial(IndexSearcher, peer.index())) for peer in peers]
-        for question in questions[:30]:  # so that all have proved themselves, and all is in memory
+        for question in questions[:10]:  # so that all have proved themselves, and all is in memory
             for peer in peers:
                 peer.search(question)
         found, at_once, firsts = list[float](), list[float](), list[float]()

@@ -54,14 +54,15 @@ class Directories:
         shared: Callable[[Served], bool] = lambda _: False,
         hidden: Callable[[Served], bool] = lambda _: False,
         opened_at: Callable[[str], str] = str,
+        kept: Callable[[Asked], Searcher | None] = lambda _: None,
         open_to: OpenTo = "anybody",
     ) -> None:
         """``remotes``: the user's other machines, which are searched, too; ``peers``: others' machines. ``visitors``: the same
         as they are searched for visitors, with none of the user's keys; None: by ``peers``. ``opened_at`` returns the address
-        at which the user's browser opens a result. ``more``: further directories, which may come and go, by names; ``agents``
-        are those that have further parts of the crawls of our directories; ``published`` makes a searcher that shows addresses
-        which others can open. ``shared``: a directory is that of a shared folder; ``hidden``: visitors see nothing of it.
-        ``open_to``: whose pages visitors see."""
+        at which the user's browser opens a result, ``kept`` results that replace a search. ``more``: further directories, which
+        may come and go, by names; ``agents`` are those that have further parts of the crawls of our directories; ``published``
+        makes a searcher that shows addresses which others can open. ``shared``: a directory is that of a shared folder;
+        ``hidden``: visitors see nothing of it. ``open_to``: whose pages visitors see."""
         # constant after construction
         self.root = root
         self.remotes = tuple(remotes)
@@ -71,6 +72,7 @@ class Directories:
         self.shared = shared
         self.hidden = hidden
         self.opened_at = opened_at
+        self.kept = kept
         self.visitors = self.peers if visitors is None else tuple(visitors)
         self.open_to = open_to
         self._more = more
@@ -165,6 +167,10 @@ class PublicView:
     def opened_at(self, url: str) -> str:
         """Return the address at which a browser opens a result."""
         return url
+
+    def kept(self, _: Asked) -> Searcher | None:
+        """Return None: nothing is kept for visitors."""
+        return None
 
     def _all(self) -> list[Served]:
         return [each for each in self._whole.all() if not self._whole.hidden(each)]

@@ -77,6 +77,7 @@ def peering_of(
         visitors=peering.visitors or (),
         shared=lambda each: each.path in folders,
         hidden=lambda each: each.path in folders and not peering.is_for_all(each.path),
+        kept=peering.recommended.kept if peering.recommended is not None else lambda _: None,
         opened_at=peering.network.opened_at if peering.network is not None else str,
         open_to=open_to(private=bool(settings.serve.private)),
     )

@@ -19,7 +19,7 @@ from larm.web.access import Kind
 from larm.web.api import Endpoint, ProblemError
 from larm.web.copy_page import Keeping, keeping_of
 from larm.web.directories import Served, directories_of
-from larm.web.search_desk import PATIENCE, BusyError, SearchDesk
+from larm.web.search_desk import PATIENCE, BusyError, SearchDesk, kept_results
 
 _LONGEST = 3_600
 """Seconds that somebody may say he has; ours are fewer."""
@@ -44,6 +44,7 @@ class SearchQuestion(msgspec.Struct, frozen=True, kw_only=True, rename={"within"
     explain: Annotated[bool, Meta(description="say how each score came about")] = False
     alike: Annotated[bool, Meta(description="also pages that say nearly the same as a better one")] = False
     as_typed: Annotated[bool, Meta(description="no other spelling takes its place, though no page has all words")] = False
+    fresh: Annotated[bool, Meta(description="ask all peers, though a group keeps results for this query")] = False
     wait: Annotated[
         float,
         Meta(
@@ -113,7 +114,8 @@ async def search(request: Request, asked: SearchQuestion) -> SearchAnswer:
         wait=asked.wait,
     )
     try:
-        searchers = _searchers(request, asked.within)
+        kept = await kept_results(request, question, asked.within, fresh=asked.fresh)
+        searchers = [kept] if kept is not None else _searchers(request, asked.within)
         results = await desk.search(question, searchers, far=directories_of(request).are_far(searchers))
     except BusyError:
         raise ProblemError(503, "too many searches at a time", "try again in some seconds") from None

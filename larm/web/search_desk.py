@@ -7,13 +7,14 @@ when too many wait is told so at once.
 import json
 import secrets
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from functools import partial
 from typing import TypeVar
 
 import anyio
 import msgspec
 from anyio import to_thread
+from starlette.requests import Request
 
 from larm.config import ServeSettings
 from larm.index.search.gathering import Gathering
@@ -24,7 +25,7 @@ from larm.kit.clock import SystemClock
 from larm.kit.threads.workers import Workers
 from larm.model.findings import Asked
 from larm.seams import Searcher
-from larm.web.directories import Served
+from larm.web.directories import Served, directories_of
 from larm.web.events import event
 from larm.web.metrics import Metrics
 
@@ -96,6 +97,14 @@ class SearchDesk:
     async def look(self, function: Callable[..., T], *arguments: object) -> T:
         """Run what reads a disk on a thread; few at a time."""
         return await to_thread.run_sync(partial(function, *arguments), limiter=self._looks)
+
+
+async def kept_results(request: Request, asked: Asked, names: Collection[str], *, fresh: bool) -> Searcher | None:
+    """Return the results that a group keeps for this query, in place of a search. Raises BusyError."""
+    if fresh or (names and "peers" not in names) or "group:" not in asked.query.lower():
+        return None
+    desk: SearchDesk = request.app.state.desk
+    return await desk.run(directories_of(request).kept, asked, far=True)
 
 
 _SOON = 0.05

@@ -20,7 +20,7 @@ from larm.seams import Searcher
 from larm.web.directories import directories_of
 from larm.web.facet_rows import FACETS, facet_rows
 from larm.web.page import can_recommend, is_registrar, message, page, text_of
-from larm.web.search_desk import PATIENCE, BusyError, Gatherings, SearchDesk
+from larm.web.search_desk import PATIENCE, BusyError, Gatherings, SearchDesk, kept_results
 
 _SHOWN = 10
 _FURTHEST = 100
@@ -48,6 +48,8 @@ class Search(msgspec.Struct, frozen=True):
     age: Age = ""
     wait: bool = False
     """For all machines that are asked."""
+    fresh: bool = False
+    """Ask all peers, though results are kept for this query."""
 
     @property
     def narrowed(self) -> Narrowed:
@@ -66,6 +68,7 @@ class Search(msgspec.Struct, frozen=True):
         new = msgspec.structs.replace(self, **other)
         pairs = [("q", new.query)] + [("in", name) for name in new.names] + new.kept
         pairs += [("page", str(new.page))] * (new.page > 1) + [("explain", "1")] * new.explain + [("wait", "1")] * new.wait
+        pairs += [("fresh", "1")] * (new.fresh and new.query == self.query)
         pairs += [("as_typed", "1")] * (new.as_typed and new.query == self.query)
         return "/search?" + urlencode(pairs, errors="replace")
 
@@ -88,6 +91,7 @@ def _read(request: Request) -> Search:
         type=given.get("type", "")[:_LONGEST],
         language=given.get("language", "")[:_LONGEST],
         wait=given.get("wait") == "1",
+        fresh=given.get("fresh") == "1",
         age=next((age for age in DAYS if age == given.get("age")), ""),
     )
 
@@ -113,7 +117,8 @@ async def search(request: Request) -> Response:
         there = "This is a registrar, which keeps who there is. Search at the address of a peer."
         return message(request, 404, "Nothing is searched", there if is_registrar(request) else nothing)
     try:
-        more, results = await _answered(request, asked, searchers)
+        kept = await kept_results(request, _question(asked), asked.names, fresh=asked.fresh)
+        more, results = await _answered(request, asked, [kept] if kept is not None else searchers)
     except BusyError:
         response = message(request, 503, "Too many searches at a time", "Please try again in some seconds.")
         response.headers["retry-after"] = "2"
@@ -126,6 +131,7 @@ async def search(request: Request) -> Response:
         search=asked,
         served=_names(request),
         results=results,
+        kept=kept is not None,
         first=first,
         facets=facet_rows(asked, results),
         rows=_rows(request, asked, results, first),

@@ -146,12 +146,13 @@ def build(
         recommending = partial(Recommended, registrars=registrars.all, timeout=float(peers.timeout), clock=clock)
         signed = bool(peers.allow) or peers.signed
         network = searching(channel, groups=groups, passes=passes, signed=signed)
-        recommended = recommending(channel, own=shelf.all, signed=signed)
+        recommended = recommending(channel, own=shelf.all, groups=groups, signed=signed)
         if not passes.needed:
             stranger = Channel(Identity.new(), http, clock)
+            none = Groups({}, "", http)
             visitors = (
-                searching(stranger, groups=Groups({}, "", http), passes=None, signed=False),
-                recommending(stranger, own=tuple, signed=False),
+                searching(stranger, groups=none, passes=None, signed=False),
+                recommending(stranger, own=tuple, groups=none, signed=False),
             )
         peer = Peer(
             announcing,

@@ -600,7 +600,10 @@ def test_what_one_recommends_the_others_see(tmp_path: Path) -> None:
         registrar = made.start("", registrar=True)
         eels = index(tmp_path / "of-anna", {"http://anna.org/eel": "eels"})
         anna = made.start("anna", eels, registrars=(registrar.url,))
-        berta = made.start("berta", registrars=(registrar.url,))
+        group_of_anna = {"harbour": (anna.peering.card.key,)}
+        berta = made.start("berta", registrars=(registrar.url,), groups=group_of_anna, public=True, closed=True)
+        visitor = made.visitor(berta)
+        berta.client.headers.update(bearer("berta"))
         known(registrar, "anna", "berta")
         page = anna.client.get("/search?q=eels&wait=1", headers=bearer("anna")).text
         assert 'action="/peers/recommend"' in page
@@ -636,6 +639,20 @@ def test_what_one_recommends_the_others_see(tmp_path: Path) -> None:
         again = made.start("", registrar=True, host=address[0], port=int(address[1]))
         known(again, "anna")
         until(lambda: sources(berta) == seen)
+
+        kept = {"q": "eels group:Harbour", "url": "http://kept.org/", "title": "Kept"}
+        assert berta.titles("eels group:harbour") == {"eel"}
+        assert anna.client.post("/peers/recommend", data=kept, headers=bearer("anna")).status_code == 303
+        until(lambda: berta.titles("group:harbour eels") == {"Kept"})
+        assert "kept for this query in group:harbour" in str(berta.search("eels group:harbour")["notes"])
+        assert "Kept" not in berta.titles("eels"), "only in the group"
+        assert berta.titles("eels group:harbour", fresh=True) >= {"eel", "Kept"}
+        shown = berta.client.get("/search?q=eels+group:harbour").text
+        assert "http://anna.org/eel" not in shown
+        (fresh,) = re.findall(r'href="([^"]*fresh=1[^"]*)"', shown)
+        assert "http://anna.org/eel" in berta.client.get(f"{html.unescape(fresh)}&wait=1").text
+        assert visitor.titles("eels group:harbour") & {"Kept"} == {"Kept"}, "as any recommendation"
+        assert "kept" not in str(visitor.search("eels group:harbour")["notes"])
 
         (mine,) = [each for each in anna.peering.shelf.all() if not each.name]  # type: ignore[union-attr]
         gone = {"query": mine.query, "url": mine.url, "author": mine.author}
