@@ -233,7 +233,7 @@ def test_what_a_search_has_brought_is_kept(peers: list[Peer]) -> None:
     assert one.learned > 0
     assert one._learned is not None
     assert one.searchers[1:] == [one._learned.searcher]
-    assert "pages that searches have brought" in peers[0].served.get("/network").text
+    assert "Pages that searches have brought" in peers[0].served.get("/network").text
     assert change(peers[0], "forget") == 303
     one.share()
     assert one.learned == 0
