@@ -32,7 +32,7 @@ _answer = msgspec.msgpack.Decoder(dict[int, bytes])
 
 
 class Copies:
-    """Implements `larm.seams.Filter`, behind ``visited``. Start URLs are fetched without a question."""
+    """Implements `larm.seams.Filter`, behind ``visited``."""
 
     name = "copies"
     log_name = "CopiesFilter"
@@ -81,7 +81,7 @@ class Copies:
         rows: list[Row] = []
         for message in batch:
             fingerprint = message.url.fingerprint
-            if message.known is not None or not message.depth or fingerprint in self._nobodys:
+            if message.known is not None or fingerprint in self._nobodys:
                 self._nobodys.discard(fingerprint)
                 passes.append(message)
             else:

@@ -61,7 +61,7 @@ def outcome(now: Snapshot, reason: str, directory: str, slowest: float = 0.0) ->
 
 def next_step(now: Snapshot, reason: str) -> list[Note]:
     """What can be done with the crawl; empty where nothing can."""
-    everywhere = now.cluster is not None and now.cluster.agents > 1
+    everywhere = now.cluster is not None and (now.cluster.agents > 1 or now.cluster.pages > now.pages)
     return [note("next", everywhere=everywhere)] if now.pages and reason != "failed" else []
 
 

@@ -112,10 +112,12 @@ def test_who_does_not_answer_has_nothing(tmp_path: Path) -> None:
     assert desk.put == [message(1)]
 
 
-def test_start_urls_and_revisits_pass(tmp_path: Path) -> None:
+def test_known_page_passes_and_start_url_is_looked_for(tmp_path: Path) -> None:
     desk = Desk(tmp_path, {"b": [1, 2], "c": []})
     known = msgspec.structs.replace(message(1), known=UNKNOWN)
-    assert desk.look(known, message(2, depth=0)) == [known, message(2, depth=0)]
+    assert desk.look(known, message(2, depth=0)) == [known]
+    assert desk.noted.keys() == {message(2).url.fingerprint}
+    assert desk.put == []
 
 
 def test_revisit_looks_for_no_page(tmp_path: Path) -> None:

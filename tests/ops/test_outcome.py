@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from larm.engine.figures.notes import Note
 from larm.engine.figures.snapshot import ClusterFigures, Snapshot
 from larm.ops.outcome import next_step, outcome
@@ -65,6 +67,12 @@ def test_figures_of_all_agents_are_told() -> None:
     everywhere = notes(cluster=ClusterFigures(3, 3, 0, 320, 0, 1.0, 0.0, 1.5), pages_run=5)
     assert everywhere["agents"]["figures"].startswith("3 agents: 320 pages, 0 URLs to go; coverage 100.0%")
     assert everywhere["next"] == {"everywhere": True}
+
+
+@pytest.mark.parametrize(("pages", "everywhere"), [(5, False), (9, True)])
+def test_next_search_is_one_of_all_agents_where_others_have_pages(pages: int, everywhere: bool) -> None:
+    """One agent is left; those that have left keep their pages."""
+    assert notes(cluster=ClusterFigures(1, 1, 0, pages, 0, 1.0, 0.0, 1.5))["next"] == {"everywhere": everywhere}
 
 
 def test_urls_that_wait_are_told_with_the_time_that_they_take() -> None:
