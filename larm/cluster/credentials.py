@@ -94,6 +94,8 @@ class Credentials:
         self._stamp = self._stamps()
         self._revokes = False
         """There is a revocation list."""
+        self._revoked = False
+        """It has this certificate."""
         try:
             self._loaded = self._load()
         except (OSError, ValueError) as error:
@@ -110,6 +112,15 @@ class Credentials:
     def accepts(self, name: str) -> bool:
         """Return True if agents with a certificate for this name take part."""
         return bool(name) and (not self._members or name in self._members)
+
+    def invalid(self) -> str:
+        """Return why other agents refuse this certificate from now on; empty: they do not."""
+        self._current()
+        with self._lock:
+            if self._revoked:
+                return f"the certificate of {self.name} is revoked: {_ISSUE}, and copy it here"
+            expired = self.ends < datetime.datetime.now(datetime.UTC)
+            return f"the certificate of {self.name} has expired: {_ISSUE}, and copy it here" if expired else ""
 
     def _current(self) -> tuple[ssl.SSLContext, ClientTls]:
         with self._lock:
@@ -145,6 +156,10 @@ class Credentials:
         if self._revokes:
             context.verify_flags |= ssl.VERIFY_CRL_CHECK_LEAF
             context.load_verify_locations(self._crl)
+        own = x509.load_pem_x509_certificate(certificate.read_bytes())
+        self.ends = own.not_valid_after_utc
+        listed = x509.load_pem_x509_crl(Path(self._crl).read_bytes()) if self._revokes else ()
+        self._revoked = any(each.serial_number == own.serial_number for each in listed)
         crl = self._crl if self._revokes else ""
         return context, ClientTls(authority.read_bytes(), certificate.read_bytes(), key.read_bytes(), crl)
 

@@ -297,8 +297,10 @@ class Node:
                 self._doors.log(session.trouble or "etcd answers again: the crawl goes on")
                 self._doors.note(session.trouble or "etcd answers: the crawl goes on")
         self._joined = self._joined or not session.state.fenced(self._doors.now())
-        if session.halted and not self._joined:  # it has only begun: the operator is at the terminal
-            self._fail(UsageError(session.trouble))
+        invalid = self._wires.credentials.invalid() if self._wires.credentials is not None else ""
+        begins = session.halted and not self._joined  # the operator is at the terminal
+        if invalid or begins:
+            self._fail(UsageError(invalid or session.trouble))
         if session.left and not self._left:
             self._left = True
             self._doors.note("it has left: its hosts went to the other agents")

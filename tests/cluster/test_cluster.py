@@ -399,6 +399,26 @@ def test_with_certificates(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_agent_whose_certificate_is_revoked_ends_and_is_replaced(tmp_path: Path) -> None:
+    pytest.importorskip("cryptography")
+    from larm.cluster.certificates import issue, make_authority, revoke
+
+    now, folder = datetime.datetime.now(datetime.UTC), tmp_path / "certificates"
+    make_authority(folder, now)
+    with cluster(tmp_path, 12, 60, f"cluster.ca={folder / 'ca.pem'}") as (web, some, expected):
+        some.agents = 2
+        for number, name in enumerate(("one", "two")):
+            issue(folder, name, ("127.0.0.1",), now)
+            some.start(number, "-s", f"cluster.certificate=[{folder / name}.pem, {folder / name}.key]")
+        until(web, 60)
+        revoke(folder, "two", now)
+        _, said = some.processes[1].communicate(timeout=60)
+        assert (some.processes.pop(1).returncode, "the certificate of two is revoked: issue it again" in said) == (2, True)
+        some.wait()
+        assert web.fetched().keys() == expected
+
+
+@pytest.mark.slow
 def test_fresh_forgets_the_cluster(tmp_path: Path) -> None:
     """Else the run would wait for agents that are no more."""
     with cluster(tmp_path, 4, 2) as (web, some, expected):

@@ -336,6 +336,16 @@ def test_silent_strangers_delay_no_agent(folder: Path) -> None:
             each.close()
 
 
+def test_certificate_is_invalid_once_the_list_has_it(revoking: Path) -> None:
+    of_two = credentials(revoking, "two", revoking / REVOKED)
+    assert of_two.invalid() == ""
+    revoke(revoking, "two", NOW)
+    assert of_two.invalid().startswith("the certificate of two is revoked: issue it again with larm cluster issue")
+    of_two.ends = NOW - datetime.timedelta(days=1)
+    of_two._revoked = False
+    assert of_two.invalid().startswith("the certificate of two has expired: issue it again")
+
+
 def test_revoked_server_is_named_on_both_sides(revoking: Path) -> None:
     revoke(revoking, "one", NOW)
     with pair(credentials(revoking, "one"), credentials(revoking, "two", revoking / REVOKED)) as both:
