@@ -46,6 +46,7 @@ _SENTENCES = (
         "the user may not read and write larm/; run 'etcdctl role grant-permission ROLE --prefix=true readwrite larm/'",
     ),
     ("request timed out|no leader", "most of its members do not answer; start them"),
+    ("space exceeded", "its quota of disk space is used up; compact and defragment it, then run 'etcdctl alarm disarm'"),
     ("rpc not supported for learner", "it is not a full member yet"),
 )
 """Part of a message of etcd's or libcurl's, and what an operator reads in its place."""

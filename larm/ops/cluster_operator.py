@@ -53,6 +53,14 @@ class _LeasedKeys(msgspec.Struct, frozen=True):
     kvs: tuple[_LeasedKey, ...] = ()
 
 
+class _Alarm(msgspec.Struct, frozen=True):
+    alarm: str = ""
+
+
+class _Alarms(msgspec.Struct, frozen=True):
+    alarms: tuple[_Alarm, ...] = ()
+
+
 class _Lease(msgspec.Struct, frozen=True):
     granted: int = msgspec.field(name="grantedTTL", default=0)
     left: int = msgspec.field(name="TTL", default=0)
@@ -146,9 +154,15 @@ class ClusterOperator:
             agents=tuple(lines),
             owner=_owner(known, host) if host else "",
             totals=totals(lines, known.cards),
-            run=reading.run.state,
+            run=reading.run.state + self._alarm(),
             changes=reading.command.command.changes if reading.command is not None else {},
         )
+
+    def _alarm(self) -> str:
+        """Return that etcd takes no writes; empty: it does, or does not say. Leases of agents are kept all the same."""
+        found = self._etcd.call("maintenance/alarm", {}, _Alarms)
+        full = not isinstance(found, NoEtcd) and any(alarm.alarm == "NOSPACE" for alarm in found.alarms)
+        return "; etcd's quota of disk space is used up, so no agent sends requests" if full else ""
 
     def details(self) -> list[str]:
         """Return sentences about etcd and the certificate of the directory."""
