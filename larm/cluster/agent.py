@@ -12,6 +12,7 @@ import msgspec
 
 from larm.cluster.courier import WINDOW, Answer, Courier, Row
 from larm.cluster.inbox import Inbox
+from larm.cluster.rows import Wire
 from larm.cluster.session import Session
 from larm.model.message import LOST, UNKNOWN
 
@@ -29,16 +30,6 @@ class Gone(msgspec.Struct, frozen=True, array_like=True):
     """Of a view that had it: it may not have handed over what it owned in an earlier one."""
     epoch: int
     """The first view without it."""
-
-
-class Received(msgspec.Struct, frozen=True, array_like=True):
-    """A parcel as it stands in the receiver's journal."""
-
-    sender: str
-    boot: int
-    seq: int
-    low: int
-    rows: tuple[Row, ...]
 
 
 class Agent:
@@ -110,11 +101,11 @@ class Agent:
         busy = self._busy()  # else etcd may have it that this agent is idle, until a round has taken that back
         return not (busy and self.begun and epoch <= state.view.epoch and state.inside) or state.fenced(now)
 
-    def carry_out(self, received: Received, now: float) -> list[Row]:
-        """A parcel that is in the journal: what is ours of it comes back, the rest goes on."""
-        if not self.inbox.note(received.sender, received.boot, received.seq, received.low):
+    def carry_out(self, parcel: Wire, rows: Sequence[Row], now: float) -> list[Row]:
+        """Take a parcel that is in the journal. Return our own rows; the rest goes on."""
+        if not self.inbox.note(parcel.sender, parcel.boot, parcel.seq, parcel.low):
             return []
-        return self.put([msgspec.structs.replace(row, hops=row.hops + 1) for row in received.rows], now)
+        return self.put([msgspec.structs.replace(row, hops=row.hops + 1) for row in rows], now)
 
     # -- the end
 
@@ -154,11 +145,10 @@ class Agent:
         """A checkpoint is made, of all that is behind the doors of this agent and of its queues."""
         self._in_cut = list(self._found_again)
 
-    def cut_saved(self) -> bool:
-        """It is on the disk; True: `wanted` has changed."""
-        in_cut, self._in_cut = self._in_cut, []
-        self._found_again = [gone for gone in self._found_again if gone not in in_cut]
-        return bool(in_cut)
+    def cut_saved(self) -> None:
+        """The cut is on the disk."""
+        self._found_again = [gone for gone in self._found_again if gone not in self._in_cut]
+        self._in_cut = []
 
     @property
     def must_release(self) -> bool:

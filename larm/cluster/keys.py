@@ -108,13 +108,6 @@ class SeenAgent(NamedTuple):
     modified: int
 
 
-class SeenCommand(NamedTuple):
-    """A command as a poll found it; the highest revision counts."""
-
-    command: "Command"
-    revision: int
-
-
 class Run(msgspec.Struct, frozen=True, array_like=True):
     """A run of the crawl, from the start of its agents to its end."""
 
@@ -139,7 +132,7 @@ class Command(msgspec.Struct, frozen=True, array_like=True):
     """The newest command to all agents of a run, and the settings that were changed for all."""
 
     run: Count
-    sender: Text
+    sender: Text = ""
     what: What = "set"
     why: Text = ""
     number: Count = 0
@@ -153,7 +146,7 @@ class Command(msgspec.Struct, frozen=True, array_like=True):
         """Return the next command of this run."""
         changed = {**self.changes, **changes}
         if what == "set":
-            return msgspec.structs.replace(self, changes=changed)
+            return msgspec.structs.replace(self, sender=sender, changes=changed)
         return Command(self.run, sender, what, why, number, changed)
 
 

@@ -260,8 +260,7 @@ class Node:
     def _wait_for_others(self, until: float) -> None:
         """At the end of all: they have to hear of it by the etcd that runs here."""
         session, now = self._wires.session, self._doors.now
-        command = session.command
-        all_end = self.over or (command is not None and command.command.what == "stop")
+        all_end = self.over or session.command.what == "stop"
         while all_end and now() < until and session.look(now):
             if all(seen.state.stopped for name, seen in session.state.agents.items() if name != self.me):
                 return

@@ -12,7 +12,7 @@ import msgspec
 
 from larm.cluster.applicant import SavedSession
 from larm.cluster.etcd import Delete, Etcd, Found, Get, NoEtcd, Operation, Put, Same
-from larm.cluster.keys import Keys, Lost, Run, SeenCommand, pack
+from larm.cluster.keys import Command, Keys, Lost, Run, pack
 from larm.cluster.placement import HashRing, Placement
 from larm.cluster.reading import Reading, gets, reading_of
 from larm.cluster.view_state import Rules, ViewState
@@ -74,8 +74,8 @@ class Poller:
         return self._saved
 
     @property
-    def command(self) -> SeenCommand | None:
-        """The newest command of this run. Thread-safe."""
+    def command(self) -> Command:
+        """The newest command of this run; of number 0: there is none. Thread-safe."""
         return self._reading.command
 
     def look(self, now: Callable[[], float]) -> bool:

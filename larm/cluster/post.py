@@ -8,7 +8,7 @@ from collections.abc import Callable, Container, Sequence
 
 import msgspec
 
-from larm.cluster.agent import Agent, Received
+from larm.cluster.agent import Agent
 from larm.cluster.courier import WINDOW, Answer, Parcel, Row
 from larm.cluster.line import GARBAGE, Line
 from larm.cluster.rows import Wire, check_addresses, check_rows, decode_rows, encode_rows
@@ -48,7 +48,7 @@ class Post:
         self._frontier: Frontier | None = None
         self._moves: Moves | None = None
         # only larm-agents
-        self._decoded: tuple[bytes, Received] | None = None
+        self._decoded: tuple[bytes, Wire, list[Row]] | None = None
 
     def take(self, frontier: Frontier, moves: Moves) -> None:
         """Before any other thread runs."""
@@ -90,9 +90,9 @@ class Post:
             agent.credit = WINDOW if self._frontier is None or self._frontier.handler.keeps_up() else 0
             answer = agent.knows(wire.sender, wire.boot, wire.seq, asked.origin.epoch, self._doors.now())
         if answer is None:
-            rows = tuple(decode_rows(wire.rows))
+            rows = decode_rows(wire.rows)
             check_rows(rows, self._doors.parse, self._doors.key)  # garbage must not get into the journal
-            self._decoded = asked.body, Received(wire.sender, wire.boot, wire.seq, wire.low, rows)
+            self._decoded = asked.body, wire, rows
             try:
                 steering.deliver(RECIPIENT, asked.body)
             except UsageError:  # it ends
@@ -104,15 +104,15 @@ class Post:
 
     def _carry_out(self, parcel: bytes) -> None:
         """A parcel that is in the journal. In a step of the gate."""
-        if (known := self._decoded) is not None and known[0] == parcel:
-            received = known[1]
+        if self._decoded is not None and self._decoded[0] == parcel:
+            _, wire, rows = self._decoded
         else:  # after a restart
             wire = _wire.decode(unsquash(parcel, _LARGEST))
-            received = Received(wire.sender, wire.boot, wire.seq, wire.low, tuple(decode_rows(wire.rows)))
+            rows = decode_rows(wire.rows)
         with self._agent.lock:
-            rows = self._agent.carry_out(received, self._doors.now())
-        self._doors.shared.counters.add("agents/urls_in", len(received.rows))
-        self.deliver(rows)
+            ours = self._agent.carry_out(wire, rows, self._doors.now())
+        self._doors.shared.counters.add("agents/urls_in", len(rows))
+        self.deliver(ours)
 
     def deliver(self, rows: Sequence[Row]) -> None:
         """What is ours goes through the filters. In a step of the gate."""

@@ -20,7 +20,6 @@ from larm.cluster.keys import (
     Quota,
     Run,
     SeenAgent,
-    SeenCommand,
     View,
     unpack,
 )
@@ -37,8 +36,8 @@ class Reading(NamedTuple):
     id: ClusterId | None = None
     view: View = View()
     run: Run = Run()
-    command: SeenCommand | None = None
-    """The newest command of this run."""
+    command: Command = Command(0)
+    """The newest command of this run; of number 0: there is none."""
     quota: Quota = Quota(0, 0)
     grant: Grant = Grant()
     """That of the agent that reads."""
@@ -73,14 +72,14 @@ def reading_of(found: Found, keys: Keys, me: str = "") -> Reading:
     def below(top: str) -> dict[str, Pair]:
         return {key[len(top) :]: pair for key, pair in pairs.items() if key.startswith(top)}
 
-    run, command = one(keys.run, Run, Run()), one(keys.command, Command, None)
-    current = command is not None and command.run == run.number
+    run = one(keys.run, Run, Run())
+    command = one(keys.command, Command, Command(run.number))
     return Reading(
         revision=found.revision,
         id=one(keys.id, ClusterId, None),
         view=one(keys.view, View, View()),
         run=run,
-        command=SeenCommand(command, pairs[keys.command].modified) if command is not None and current else None,
+        command=command if command.run == run.number else Command(run.number),
         quota=one(keys.quota, Quota, Quota(0, 0)),
         grant=one(f"{keys.grants}{me}", Grant, Grant()),
         agents={name: SeenAgent(unpack(pair.value, AgentState), pair.modified) for name, pair in below(keys.agents).items()},

@@ -21,7 +21,6 @@ from larm.cluster.keys import (
     NO_CHANGES,
     AgentState,
     ClusterId,
-    Command,
     Grant,
     Idle,
     Keys,
@@ -368,10 +367,10 @@ class Session(OwnKey):
             if not self._orders:
                 return False
             order = self._orders[0]
-        last = self.command.command if self.command is not None else Command(self.run.number, self._name)
-        command = last.then(self._name, *order)
+        last, command = self.command, self.command.then(self._name, *order)
         compares = self._reading.same(self._mine["agents"], self._keys.command)
-        if command == last or self._do(compares, (Put(self._keys.command, pack(command)),)):
+        there = (command.number, command.changes) == (last.number, last.changes)
+        if there or self._do(compares, (Put(self._keys.command, pack(command)),)):
             with self._lock:
                 del self._orders[0]
         return True

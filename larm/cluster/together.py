@@ -11,7 +11,7 @@ import msgspec
 
 from larm.cluster.agent import Agent
 from larm.cluster.card import Card, Figures, Rests
-from larm.cluster.keys import NO_CHANGES, Command, SeenCommand, What
+from larm.cluster.keys import NO_CHANGES, Command, What
 from larm.cluster.overview import agent_lines, totals
 from larm.cluster.page_sample import PageSample
 from larm.cluster.roster import Roster, place_of, read_roster, write_roster
@@ -57,7 +57,7 @@ class Together:
         """Of all, as far as is known here."""
         # only larm-agents
         self._next = 0.0
-        self._carried_out = SeenCommand(Command(0, ""), 0)
+        self._carried_out = Command(0)
         self._saved: object = None
         # written by larm-agents
         self._held = ""
@@ -126,11 +126,11 @@ class Together:
 
     # -- larm-agents
 
-    def step(self, now: float, command: SeenCommand | None) -> None:
+    def step(self, now: float, command: Command) -> None:
         """Some times a second. ``command``: the newest for all of this run."""
-        if command is not None and command.revision != self._carried_out.revision:
-            last, self._carried_out = self._carried_out.command, command
-            self._carry_out(command.command, last)
+        if command != self._carried_out:
+            last, self._carried_out = self._carried_out, command
+            self._carry_out(command, last)
         if now < self._next or self._frontier is None:
             return
         self._next = now + _EVERY
@@ -173,7 +173,8 @@ class Together:
                 self._doors.steering.order(order)
             except UsageError as error:  # it ends, or is of another version
                 self._doors.log(f"a command of {command.sender} is not carried out here: {error}")
-        self._doors.steering.carry_out()
+        if orders:
+            self._doors.steering.carry_out()
 
     def _figures(self, frontier: Frontier) -> Figures:
         counters, tally = self._doors.shared.counters.snapshot(), self._doors.shared.tally.value

@@ -19,7 +19,7 @@ from larm.cluster.etcd_member import known_endpoints, remove_member
 from larm.cluster.etcd_process import EtcdProcess
 from larm.cluster.files import ETCD, IDENTITY
 from larm.cluster.identity import Identity, read_identity
-from larm.cluster.keys import NO_CHANGES, ClusterId, Command, Keys, Member, View, What, pack
+from larm.cluster.keys import NO_CHANGES, ClusterId, Keys, Member, View, What, pack
 from larm.cluster.overview import agent_lines, totals
 from larm.cluster.placement import PLACEMENTS, key_of
 from larm.cluster.reading import Reading, gets, reading_of
@@ -155,7 +155,7 @@ class ClusterOperator:
             owner=_owner(known, host) if host else "",
             totals=totals(lines, known.cards),
             run=reading.run.state + self._alarm(),
-            changes=reading.command.command.changes if reading.command is not None else {},
+            changes=reading.command.changes,
         )
 
     def _alarm(self) -> str:
@@ -186,8 +186,7 @@ class ClusterOperator:
         known, key = self._read(), self._keys.command
         if not known.heard:
             raise UsageError(f"no agent of the cluster {self.name} is running")
-        last = known.reading.command.command if known.reading.command else Command(known.reading.run.number, _SENDER)
-        command = last.then(_SENDER, what, number=secrets.randbits(62), changes=changes)
+        command = known.reading.command.then(_SENDER, what, number=secrets.randbits(62), changes=changes)
         done = self._etcd.txn(known.reading.same(self._keys.run, key), [Put(key, pack(command))])
         if isinstance(done, NoEtcd):
             raise UsageError(done.reason)

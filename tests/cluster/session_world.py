@@ -354,6 +354,10 @@ class World:
 
     KINDS = "pause pause pause crash gone cut cut slow slow down expire late leave join restart pause-all"
     """Faults, the frequent ones more than once."""
+    SHAPES = ((False, False), (True, False), (False, True))
+    """Chain: one page leads to the next, so most agents are idle most of the time. Long: requests are long."""
+    BAD = (0.3, 1.0, 2.0)
+    """Shares of requests to etcd that fail, as multiples of the usual one."""
 
     def __init__(self, seed: int, faulty: Faulty = RIGHT) -> None:
         self.random = random.Random(seed)
@@ -372,15 +376,13 @@ class World:
         """Who asks each host, and until when the host sees the request."""
         hosts = [f"h{n}.example" for n in range(8)]
         pages = [(host, n) for host in hosts for n in range(self.random.randint(4, 10))]
-        self.chain, self.long = self.random.choice([(False, False), (True, False), (False, True)])
-        """Chain: one page leads to the next, so most agents are idle most of the time. Long: requests are long."""
+        self.chain, self.long = self.random.choice(self.SHAPES)
         self.random.shuffle(pages)
         self.web = {page: [self.random.choice(pages) for _ in range(self.random.randint(1, 5))] for page in pages}
         if self.chain:
             self.web = dict(zip(pages, [[page] for page in pages[1:]] + [[]], strict=True))
         self.seeds = pages[:1] if self.chain else pages[:2]
-        self.bad = self.random.choice([0.3, 1.0, 2.0])
-        """Share of requests to etcd that fail, as a multiple of the usual one."""
+        self.bad = self.random.choice(self.BAD)
         self.names = count()
         self.log: list[str] = []
         self.viewed = 0

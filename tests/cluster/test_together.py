@@ -10,7 +10,7 @@ import pytest
 
 from larm.cluster.card import Card, Figures, Rests
 from larm.cluster.courier import Row
-from larm.cluster.keys import Command, SeenCommand
+from larm.cluster.keys import Command
 from larm.cluster.terms import Rule
 from larm.cluster.together import Together
 from larm.config import Config
@@ -77,9 +77,9 @@ def test_agent_that_etcd_does_not_confirm_says_why(tmp_path: Path) -> None:
 def test_command_is_carried_out_once(tmp_path: Path) -> None:
     waiting = Waiting(tmp_path)
     for number, what in ((5, "pause"), (5, "pause"), (9, "resume"), (9, "resume")):
-        waiting.together.step(1.0, SeenCommand(Command(1, "b", what, number=number), number))  # type: ignore[arg-type]
+        waiting.together.step(1.0, Command(1, "b", what, number=number))  # type: ignore[arg-type]
     assert waiting.orders == [Pause(), Resume()]
-    waiting.together.step(1.0, SeenCommand(Command(1, "b", "stop", "closespider_timeout", 12), 12))
+    waiting.together.step(1.0, Command(1, "b", "stop", "closespider_timeout", 12))
     assert waiting.rung == ["closespider_timeout"]
 
 
@@ -89,14 +89,14 @@ def test_changed_settings_are_set_once_and_resume_nothing(tmp_path: Path) -> Non
     pause = Command(1, "b", "pause", number=7)
     delay = pause.then("c", "set", changes={"frontier.delay": "2s"})
     both = delay.then("c", "set", changes={"crawl.max_depth": "3"})
-    for revision, each in enumerate((pause, delay, both, both.then("b", "resume", number=8)), 1):
-        waiting.together.step(1.0, SeenCommand(each, revision))
+    for each in (pause, delay, both, both.then("b", "resume", number=8)):
+        waiting.together.step(1.0, each)
     assert waiting.orders == [Pause(), Set("frontier.delay", "2s"), Set("crawl.max_depth", "3"), Resume()]
 
 
 def test_late_agent_takes_all_settings_and_the_pause(tmp_path: Path) -> None:
     waiting = Waiting(tmp_path)
-    waiting.together.step(1.0, SeenCommand(Command(1, "b", "pause", "", 7, {"frontier.delay": "2s"}), 9))
+    waiting.together.step(1.0, Command(1, "b", "pause", "", 7, {"frontier.delay": "2s"}))
     assert waiting.orders == [Set("frontier.delay", "2s"), Pause()]
 
 

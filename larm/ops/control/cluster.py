@@ -58,7 +58,7 @@ class Cluster:
         node, state = self._node, self._node.agent.state
         owner = self._owner(host) if host else ""
         name, epoch = self._ground.settings.cluster.name, state.view.epoch
-        lines, command = tuple(node.together.lines()), node.agent.session.command
+        lines = tuple(node.together.lines())
         return AgentTable(
             cluster=name,
             me=node.me,
@@ -67,7 +67,7 @@ class Cluster:
             agents=lines,
             owner=owner,
             totals=node.together.sums(list(lines)),
-            changes=command.command.changes if command is not None else {},
+            changes=node.agent.session.command.changes,
         )
 
     def _elsewhere(self, host: str) -> str:
