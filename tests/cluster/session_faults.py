@@ -42,7 +42,9 @@ class WaitFromLastSight(ViewState):
         old = self._known.records
         super().see(view, modified, agents, revision, now)
         records = {
-            name: record._replace(first=old[name].first) if name in view.lost and name in old else record
+            name: record._replace(first=old[name].first)
+            if name in view.lost and name not in view.members and name in old
+            else record
             for name, record in self._known.records.items()
         }
         self._known = self._known._replace(records=records)
@@ -80,7 +82,6 @@ PLANTED = {
     "no_search": (Faulty(switch="no_search"), 4),
     "last_view_searched": (Faulty(switch="last_view_searched"), 237),
     "transfers_kept": (Faulty(switch="transfers_kept"), 166),
-    "wait_from_last_sight": (Faulty(state=WaitFromLastSight), 65),
     "idle_kept": (Faulty(session=AlwaysCalm), 16),
     "adoption_without_request": (Faulty(state=ShortAdoption), 43),
     "certain_outcome": (Faulty(session=CertainOutcome), 98),

@@ -78,7 +78,11 @@ class Wire:
 
     def txn(self, compares: Sequence[Same], then: Sequence[Operation], otherwise: Sequence[Operation] = ()) -> Found | NoEtcd:
         puts = [each.key for each in then if isinstance(each, Put)]
-        late = 0.2 if any(key.startswith(KEYS.idles) for key in puts) else 0.02 if puts else 0.0
+        if self.agent.mute:
+            self.agent.wait(2.0)
+            return NoEtcd("mute", known=False)
+        claims = any(key.startswith(KEYS.idles) for key in puts)
+        late = 1.0 if claims and self.agent.tardy else 0.2 if claims else 0.02 if puts else 0.0
         renews = any(key.startswith(KEYS.agents) for key in puts)
         return self._call(lambda: self.agent.world.etcd.txn(compares, then, otherwise), late, renews=renews)
 
@@ -90,14 +94,15 @@ class Wire:
 
     def _call(self, call: Callable[[], object], late: float = 0.0, *, renews: bool = False):
         agent, world = self.agent, self.agent.world
-        fate = world.random.random() / world.bad if world.rough() else 1.0
+        fate = world.random.random() / world.bad if world.rough() else 0.5 if late == 1.0 else 1.0
         if agent.cut:
             agent.wait(2.0)
             return NoEtcd("cut", known=fate < 0.5)
         if agent.slow and renews:  # the answer to a renewal is slow, the next one does not come
+            seconds = world.random.uniform(3.0, 15.0) if agent.slow is True else agent.slow
             agent.slow = False
             answer = call()
-            agent.wait(world.random.uniform(3.0, 15.0))
+            agent.wait(seconds)
             agent.cut = True
             world.after(world.random.uniform(40.0, 80.0), setattr, agent, "cut", False)
             return answer
@@ -124,6 +129,9 @@ class Wire:
 
 class Agent:
     """A process, and what becomes of it."""
+
+    mute = tardy = False
+    """etcd answers its keepalives, and nothing else; its claims to be idle come true late."""
 
     def __init__(self, world: World, name: str, disk: Disk, boot: int, *, continues: bool) -> None:
         self.world, self.name, self.disk, self.boot = world, name, disk, boot
@@ -388,6 +396,10 @@ class World:
         self.viewed = 0
         self.last_with: dict[str, dict[str, float]] = {}
         """The last view that each agent was in."""
+        self.plan()
+
+    def plan(self) -> None:
+        """Start agents, and choose the times of faults."""
         for _ in range(self.random.randint(2, 4)):
             self.after(self.random.uniform(0, 3), self.start)
         for _ in range(self.random.randint(2, 7)):
@@ -539,6 +551,8 @@ class World:
         linked = {*self.seeds, *(page for disk in self.disks.values() for page in self.crawl_of(disk).links)}
         excused = set()
         for name, disk in self.gone.items():
+            if name not in self.last_with:  # it was never in
+                continue
             owner, done = ring(self.last_with[name]).owner, self.crawl_of(disk).done
             excused |= {page for page in done if page not in linked}  # its links left with an agent
             excused |= {page for page in done if owner(page[0]) != name}  # found by other marks

@@ -27,6 +27,7 @@ from larm.config import ClusterSettings, Config
 from larm.engine.allowance import PageBudget
 from larm.engine.limits import Limits
 from larm.errors import UsageError
+from larm.frontier.host_parts import Pages, decode_part, encode_part
 from larm.kit.counters import Counters
 from larm.kit.squash import unsquash
 from larm.model.message import LOST, URLMessage
@@ -156,14 +157,15 @@ class SimMoves:
             raise UsageError(host)
         crawl = self._node.crawl
         record = crawl.hosts.get(host, Record())
-        yield msgspec.msgpack.encode((host, crawl.moving[host][1], list(record.queue), record.seen))
+        data = msgspec.msgpack.encode((list(record.queue), record.seen))
+        yield encode_part(Pages(host, crawl.moving[host][1], 0, [(0, data)]))  # in the real form, which the receiver checks
 
     def receive(self, *parts: bytes) -> None:
         for part in parts:
-            host, move, _, _ = msgspec.msgpack.decode(part)
-            if self._node.crawl.had.get(host) != move:
-                if self.phase(host) not in ("", "arriving"):
-                    raise UsageError(f"{host} is {self.phase(host)}")
+            known = decode_part(part)
+            if self._node.crawl.had.get(known.host) != known.move:
+                if self.phase(known.host) not in ("", "arriving"):
+                    raise UsageError(f"{known.host} is {self.phase(known.host)}")
                 self._order("receive", part)
 
     def forget(self, *hosts: str, passes_on: bool = False) -> None:
@@ -189,7 +191,9 @@ class SimMoves:
                     if host in crawl.moving:
                         self._forget(host, passes_on=value[1])
             case "receive":
-                self._take(*msgspec.msgpack.decode(value))
+                part = decode_part(value)
+                assert isinstance(part, Pages)
+                self._take(part.host, part.move, *msgspec.msgpack.decode(part.rows[0][1], strict=False))
 
     def _forget(self, host: str, *, passes_on: bool) -> None:
         crawl = self._node.crawl

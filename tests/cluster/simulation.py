@@ -31,6 +31,9 @@ CHECKPOINT = 5.0
 class Process:
     """A process, and what becomes of it."""
 
+    mute = tardy = False
+    """See `session_world.Agent`."""
+
     def __init__(self, world: World, disk: Disk, *, continues: bool) -> None:
         self.world, self.disk, self.name = world, disk, disk.identity.name
         self.rate, self.offset = 1 + world.random.uniform(-0.001, 0.001), world.random.uniform(0, 1e6)
@@ -247,3 +250,35 @@ class World(session_world.World):
             f"queued={node.value} moving={node.moves.moving()} waiting={node.agent.courier.waits_for()} "
             f"wanted={node.agent.wanted} search={node._search.pending} begun={node.agent.begun} mine={node._mine}"
         )
+
+
+class Script(World):
+    """Of one seed: three agents, and no faults but these: second, agent, kind, and how long each lasts."""
+
+    def __init__(self, seed: int, faulty: Faulty, shape: str, *faults: tuple[float, str, str, float]) -> None:
+        self.SHAPES = ((shape == "chain", shape == "long"),)
+        self.faults = faults
+        super().__init__(seed, faulty)
+        if self.long:  # each agent has work from the beginning on
+            self.seeds = list(self.web)
+
+    def plan(self) -> None:
+        for number in range(3):
+            self.after(number * 0.3, self.start)
+        for when, name, kind, seconds in self.faults:
+            self.at(when, self.strike, name, kind, seconds)
+
+    def strike(self, name: str, kind: str, seconds: float) -> None:
+        agent = self.agents.get(name)
+        self.say(f"{kind} {name} {seconds}")
+        match kind:
+            case "slow" if agent:
+                agent.slow = seconds
+            case "mute" | "tardy" if agent:
+                setattr(agent, kind, True)
+                self.after(seconds, setattr, agent, kind, False)
+            case _ if agent:
+                self.befall(agent, kind, seconds)
+
+    def rough(self) -> bool:
+        return False

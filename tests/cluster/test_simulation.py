@@ -9,8 +9,8 @@ import pytest
 
 pytest.importorskip("greenlet")
 
-from tests.cluster.simulation import World
-from tests.cluster.simulation_faults import PLANTED
+from tests.cluster.simulation import RIGHT, Script, World
+from tests.cluster.simulation_faults import PLANTED, SCRIPTED
 
 SEEDS = int(os.environ.get("LARM_SEEDS", "10"))
 
@@ -25,3 +25,17 @@ def test_planted_fault_is_found(name):
     fault, seed = PLANTED[name]
     with pytest.raises(AssertionError):
         World(seed, fault).run()
+
+
+@pytest.mark.parametrize("name", SCRIPTED)
+def test_planted_fault_is_found_by_its_script(name):
+    fault, seed, shape, *happens = SCRIPTED[name]
+    with pytest.raises(AssertionError):
+        Script(seed, fault, shape, *happens).run()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SCRIPTED)
+def test_script_breaks_nothing_without_the_fault(name):
+    _, seed, shape, *happens = SCRIPTED[name]
+    Script(seed, RIGHT, shape, *happens).run()
