@@ -79,12 +79,11 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering, fence
         member = EtcdMember(ground.directory / ETCD, site, etcd, now=boot_time, log=say)
     rules = Rules(float(cluster.lease), float(settings.fetch.timeout))
     placement = PLACEMENTS[cluster.placement]
-    digests = _digests(settings, ground.directory, start_urls)
     applicant = Applicant(
         name=identity.name,
         boot=identity_now.boots,
         weight=cluster.weight,
-        settings=digests,
+        settings=_digests(settings, ground.directory, start_urls),
         wire=WIRE,
         agents=cluster.agents,
         fresh=fresh,
@@ -94,7 +93,6 @@ def node_of(ground: Ground, start_urls: Sequence[str], steering: Steering, fence
     rule = Rule(
         cluster=cluster.name,
         address=str(listen),
-        settings=digests,
         rules=rules,
         own=cluster,
         hang_after=2 * settings.monitor.stalled,

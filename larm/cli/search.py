@@ -205,9 +205,12 @@ def _of_one(directory: Path, settings: SearchSettings, asked: Asked, *, cluster:
     results = searcher.results(asked)
     missing = [shortfall(directory)]
     if not cluster and is_there(directory / QUEUES / ROSTER):
-        from larm.cluster.roster import others_sentence  # for who has a cluster
+        from larm.cluster.roster import read_roster  # for who has a cluster
 
-        missing.append(others_sentence(directory / QUEUES))
+        roster = read_roster(directory / QUEUES)
+        if roster is not None and roster.others:
+            others = len(roster.others)
+            missing.append(f"{others + 1} agents did this crawl, and this is what one of them has; --cluster searches all")
     notes = [f"{note}; {REPAIR}" if note.endswith(DAMAGED) else note for note in results.notes]
     return msgspec.structs.replace(results, notes=(*notes, *filter(None, missing)))
 

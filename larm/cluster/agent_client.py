@@ -59,21 +59,13 @@ class AgentClient:
             return
         if len(data) > LARGEST:
             told(self._report(name, NoAnswer(*_STATUS[413], unsent=True)))
-        elif self._credentials is None:
-            self._http.post(f"http://{where}{PATH}{kind}", _HEADERS, data, answered, seconds=seconds, most=LARGEST)
-        elif not self._credentials.accepts(certified):
+        elif self._credentials is not None and not self._credentials.accepts(certified):
             told(self._report(name, NoAnswer("members", f"{certified} is not in cluster.members", unsent=True)))
         else:
-            self._http.post(
-                f"https://{certified}:{where.port}{PATH}{kind}",
-                _HEADERS,
-                data,
-                answered,
-                seconds=seconds,
-                most=LARGEST,
-                at=where.host,
-                tls=self._credentials.client_tls(),
-            )
+            tls = self._credentials.client_tls() if self._credentials is not None else None
+            url, at = (f"http://{where}", "") if tls is None else (f"https://{certified}:{where.port}", where.host)
+            url += PATH + kind
+            self._http.post(url, _HEADERS, data, answered, seconds=seconds, most=LARGEST, at=at, tls=tls)
 
     def close(self) -> None:
         """End the thread; requests in flight get no answer. Thread-safe."""

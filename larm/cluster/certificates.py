@@ -28,17 +28,8 @@ def make_authority(folder: Path, now: datetime.datetime) -> Path:
     """``ca.pem`` and ``ca.key`` in the folder; the former is returned. Raises UsageError where there is one, StorageError."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "larm cluster")])
-    usage = x509.KeyUsage(
-        digital_signature=False,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        key_cert_sign=True,
-        crl_sign=True,
-        encipher_only=False,
-        decipher_only=False,
-    )
+    others = "digital_signature content_commitment key_encipherment data_encipherment key_agreement encipher_only decipher_only"
+    usage = x509.KeyUsage(**dict.fromkeys(others.split(), False), key_cert_sign=True, crl_sign=True)
     built = (
         _builder(name, name, key, now)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)

@@ -87,8 +87,8 @@ class Credentials:
         self._crl = str(crl or "")
         self._members = members
         self._log = log
-        self.name, self.ends = _read(authority, certificate)
-        """The agent's name, and when the certificate expires."""
+        self.name = _read(authority, certificate)
+        """The agent's."""
         self._lock = threading.Lock()
         # guarded by self._lock
         self._stamp = self._stamps()
@@ -164,8 +164,8 @@ class Credentials:
         return context, ClientTls(authority.read_bytes(), certificate.read_bytes(), key.read_bytes(), crl)
 
 
-def _read(authority: Path, certificate: Path) -> tuple[str, datetime.datetime]:
-    """Return the name in the agent's certificate, and its end. Raises ConfigError if agents would refuse it."""
+def _read(authority: Path, certificate: Path) -> str:
+    """Return the name in the agent's certificate. Raises ConfigError if agents would refuse it."""
     path = certificate
     try:
         chain = x509.load_pem_x509_certificates(certificate.read_bytes())
@@ -173,10 +173,10 @@ def _read(authority: Path, certificate: Path) -> tuple[str, datetime.datetime]:
         authorities = x509.load_pem_x509_certificates(authority.read_bytes())
     except (OSError, ValueError) as error:
         raise ConfigError(f"cluster.certificate: {path}: it can't be read: {error}") from error
-    own, ends = chain[0], chain[0].not_valid_after_utc
+    own = chain[0]
     if not any(_issued(chain[-1], each) for each in authorities):
         raise ConfigError(f"cluster.certificate: {certificate}: it is not of the authority in {authority}")
-    if ends < datetime.datetime.now(datetime.UTC):
+    if own.not_valid_after_utc < datetime.datetime.now(datetime.UTC):
         raise ConfigError(f"cluster.certificate: {certificate}: it has expired: {_ISSUE}")
     names = [str(each.value) for each in own.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
     for extension in own.extensions:
@@ -184,7 +184,7 @@ def _read(authority: Path, certificate: Path) -> tuple[str, datetime.datetime]:
             names = extension.value.get_values_for_type(x509.DNSName) or names
     if not names:
         raise ConfigError(f"cluster.certificate: {certificate}: it has no DNS name: larm cluster issue makes one that has")
-    return names[0], ends
+    return names[0]
 
 
 def _issued(certificate: x509.Certificate, authority: x509.Certificate) -> bool:

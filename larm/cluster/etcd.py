@@ -41,10 +41,7 @@ _SENTENCES = (
     ("CommonName of client", "it has users, and refuses certificates with a common name; issue this agent's again"),
     ("invalid user ID or password", "the name or the password is wrong"),
     ("user name is empty", "it has users; write https://NAME:PASSWORD@HOST:PORT in cluster.etcd"),
-    (
-        "permission denied",
-        "the user may not read and write larm/; run 'etcdctl role grant-permission ROLE --prefix=true readwrite larm/'",
-    ),
+    ("permission denied", "the user may not use larm/; run 'etcdctl role grant-permission ROLE --prefix=true readwrite larm/'"),
     ("request timed out|no leader", "most of its members do not answer; start them"),
     ("space exceeded", "its quota of disk space is used up; compact and defragment it, then run 'etcdctl alarm disarm'"),
     ("rpc not supported for learner", "it is not a full member yet"),

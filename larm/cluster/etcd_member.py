@@ -67,18 +67,6 @@ def members(etcd: Etcd) -> tuple[Member, ...] | NoEtcd:
     return listed if isinstance(listed, NoEtcd) else listed.members
 
 
-def remove_member(etcd: Etcd, name: str) -> bool | NoEtcd:
-    """Remove the member of an agent whose machine will not come back. Return False if there is none."""
-    listed = members(etcd)
-    if isinstance(listed, NoEtcd):
-        return listed
-    found = next((member for member in listed if member.name.partition("@")[0] == name), None)
-    if found is None:
-        return False
-    removed = etcd.call("cluster/member/remove", {"ID": str(found.id)}, _Members)
-    return removed if isinstance(removed, NoEtcd) else True
-
-
 def known_endpoints(folder: Path) -> tuple[str, ...]:
     """Return where members were at last; ``folder``: of this machine's member. Raises StorageError."""
     return (read_json(folder / _FILE, _Endpoints, "delete it; it is written again") or _Endpoints()).endpoints

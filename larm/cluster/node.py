@@ -145,12 +145,7 @@ class Node:
         return self.agent.state.me
 
     def take(
-        self,
-        frontier: Frontier,
-        wake: Callable[[], object],
-        moves: Moves,
-        budget: PageBudget,
-        recrawl: Recrawl | None = None,
+        self, frontier: Frontier, wake: Callable[[], object], moves: Moves, budget: PageBudget, recrawl: Recrawl | None = None
     ) -> None:
         """Before any other thread runs."""
         self.recrawl = recrawl

@@ -38,10 +38,7 @@ class Outboxes:
         self._state = msgspec.convert(known or {}, OutboxState)
         # only under the agent's lock
         self._queues: dict[str, CachingQueue[Row]] = {
-            name: CachingQueue.restore(
-                QueueState(decode_rows(front), blocks, decode_rows(back), number),
-                *self._parts(name),
-            )
+            name: CachingQueue.restore(QueueState(decode_rows(front), blocks, decode_rows(back), number), *self._parts(name))
             for name, (front, blocks, back, number) in self._state.lanes.items()
         }
         self.looked_for = self.queue(_LOOKED_FOR)

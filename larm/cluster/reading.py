@@ -10,21 +10,8 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from larm.cluster.etcd import Found, Get, Pair, Same
-from larm.cluster.keys import (
-    AgentState,
-    ClusterId,
-    Command,
-    Grant,
-    Idle,
-    Keys,
-    Quota,
-    Run,
-    SeenAgent,
-    View,
-    unpack,
-)
+from larm.cluster.keys import AgentState, ClusterId, Command, Grant, Idle, Keys, Quota, Run, SeenAgent, View, unpack
 
-_NONE: Mapping[str, bytes] = MappingProxyType({})
 _Value = TypeVar("_Value", bound=msgspec.Struct)
 _Default = TypeVar("_Default")
 
@@ -43,9 +30,9 @@ class Reading(NamedTuple):
     """That of the agent that reads."""
     agents: Mapping[str, SeenAgent] = MappingProxyType({})
     idles: Mapping[str, Idle] = MappingProxyType({})
-    figures: Mapping[str, bytes] = _NONE
+    figures: Mapping[str, bytes] = MappingProxyType({})
     """The cards of agents that run."""
-    lasts: Mapping[str, bytes] = _NONE
+    lasts: Mapping[str, bytes] = MappingProxyType({})
     """The cards at the end of each agent's last run."""
     modified: Mapping[str, int] = MappingProxyType({})
     """Revisions of the keys."""

@@ -59,13 +59,6 @@ def write_roster(folder: Path, roster: Roster) -> None:
     write_atomically(folder / ROSTER, msgspec.json.encode(roster))
 
 
-def others_sentence(folder: Path) -> str:
-    """What somebody should know who looks at one directory of several; empty: there is no other. Raises StorageError."""
-    roster = read_roster(folder)
-    others = len(roster.others) if roster is not None else 0
-    return f"{others + 1} agents did this crawl, and this is what one of them has; --cluster searches all" if others else ""
-
-
 def agent_of(folder: Path) -> str:
     """The name of the agent whose folder of queues this is; empty: of none that can be read."""
     try:

@@ -24,8 +24,6 @@ class Rule(msgspec.Struct, frozen=True):
 
     cluster: str
     address: str
-    settings: Mapping[str, str]
-    """Digests, by name, of what must be the same for all agents."""
     rules: Rules
     own: ClusterSettings = ClusterSettings()
     """The rest of this agent's, as config.yaml has them."""

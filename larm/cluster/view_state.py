@@ -68,12 +68,7 @@ class _Known(NamedTuple):
 class ViewState:
     """The membership as the agent ``me`` knows it."""
 
-    def __init__(
-        self,
-        me: str,
-        rules: Rules,
-        placement: Callable[[Mapping[str, float]], Placement] = HashRing,
-    ) -> None:
+    def __init__(self, me: str, rules: Rules, placement: Callable[[Mapping[str, float]], Placement] = HashRing) -> None:
         # constant after construction
         self.me = me
         self.rules = rules

@@ -15,7 +15,7 @@ import msgspec
 from larm.building.etcd import RUN, credentials_of, etcd_of, listen_of, site_of
 from larm.cluster.card import Card, read_cards
 from larm.cluster.etcd import Etcd, Found, Get, NoEtcd, Put
-from larm.cluster.etcd_member import known_endpoints, remove_member
+from larm.cluster.etcd_member import known_endpoints, members
 from larm.cluster.etcd_process import EtcdProcess
 from larm.cluster.files import ETCD, IDENTITY
 from larm.cluster.identity import Identity, read_identity
@@ -201,8 +201,7 @@ class ClusterOperator:
         if name in repair.state.view.lost:
             return f"{name} was removed by the other agents already"
         repair.remove(name)
-        member = remove_member(self._etcd, name)
-        also = ", and so is its member of etcd" if member is True else ""
+        also = ", and so is its member of etcd" if remove_member(self._etcd, name) else ""
         return f"{name} is removed{also}: its hosts go to other agents as soon as no request of it can be under way"
 
     def found_again(self) -> str:
@@ -270,6 +269,14 @@ class ClusterOperator:
                 raise UsageError(lease.reason)
             leases[each.key[len(top) :].decode()] = lease
         return leases
+
+
+def remove_member(etcd: Etcd, name: str) -> bool:
+    """Remove the member of etcd of an agent whose machine will not come back. Return False if there is none."""
+    listed = members(etcd)
+    found = [] if isinstance(listed, NoEtcd) else [each for each in listed if each.name.partition("@")[0] == name]
+    removed = [etcd.call("cluster/member/remove", {"ID": str(each.id)}, dict) for each in found]
+    return any(not isinstance(each, NoEtcd) for each in removed)
 
 
 def _remembered(known: Roster, host: str, why: str) -> AgentTable:

@@ -284,7 +284,7 @@ class SimNode(Node):
             fence=fence,
             records=(),
         )
-        rule = Rule("test", disk.identity.name, {}, RULES, ClusterSettings(recover=0))
+        rule = Rule("test", disk.identity.name, RULES, ClusterSettings(recover=0))
         server: Any = Stub(address="there")
         wires = Wires(session, lambda *_: server, None, None)
         super().__init__(rule, identity, Path(), wires, doors, known=disk.crawl.agents)

@@ -13,10 +13,11 @@ import pytest
 
 from larm.cluster.certificates import issue, make_authority, revoke
 from larm.cluster.etcd import Etcd, Found, Get, NoEtcd, Put, Tls
-from larm.cluster.etcd_member import EtcdMember, members, remove_member
+from larm.cluster.etcd_member import EtcdMember, members
 from larm.cluster.etcd_process import EtcdProcess, Site
 from larm.errors import UsageError
 from larm.kit.clock import SystemClock
+from larm.ops.cluster_operator import remove_member
 from tests.support.etcd import needs_etcd, until
 
 NOW = datetime.datetime.now(datetime.UTC)

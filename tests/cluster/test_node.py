@@ -87,7 +87,7 @@ def node_of(
     session = Session(
         etcd or FakeEtcd(now), Keys("demo"), Applicant("me", 1), identity.session, rules=RULES, random=lambda: next(numbers)
     )
-    rule = Rule("demo", "127.0.0.1:1", {}, RULES, ClusterSettings(recover=0))
+    rule = Rule("demo", "127.0.0.1:1", RULES, ClusterSettings(recover=0))
     server: Any = Server()
     node: Any = None
     try:

@@ -35,7 +35,7 @@ class Waiting:
         doors: Any = Stub(
             stored=folder / "store.log", directory=folder, now=lambda: self.now, steering=steering, shared=shared, records=()
         )
-        rule = Rule("demo", "127.0.0.1:1", {}, RULES)
+        rule = Rule("demo", "127.0.0.1:1", RULES)
         self.together = Together(self.agent, rule, doors, folder, lambda *each: self.told.append(each))
 
     def hear(self, pages: int, since: float) -> str:
