@@ -15,7 +15,7 @@ import pytest
 from larm.cli import run
 from larm.cluster.applicant import Applicant, Mine, SavedSession
 from larm.cluster.card import Card, Figures
-from larm.cluster.etcd import Delete, Etcd, Found, Get, Put
+from larm.cluster.etcd import Delete, Etcd, Found, Get, NoEtcd, Put
 from larm.cluster.etcd_process import EtcdProcess, Site
 from larm.cluster.files import ETCD, IDENTITY
 from larm.cluster.identity import Identity, write_identity
@@ -195,6 +195,16 @@ def test_commands_from_elsewhere_reach_the_agents_that_run(etcd: RealEtcd, offic
     assert "one goes on\n" in office.larm("resume")
     one.session.stop(one.mine, boot_time)
     assert "no agent of the cluster demo is running" in office.larm("stop", status=2)
+
+
+def test_status_says_that_etcd_takes_no_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Leases are kept all the same, so each agent looks as if it worked."""
+    with RealEtcd(tmp_path, options=["--quota-backend-bytes", "4000000"]) as etcd:
+        one, office, client = Agent(etcd, "one", 1), Office(tmp_path / "office", etcd.endpoints, capsys), etcd.client()
+        together(one)
+        until(lambda: isinstance(client.txn((), [Put("junk", bytes(500_000))]), NoEtcd))
+        assert "running; etcd's quota of disk space is used up" in office.larm("status")
+        assert "then run 'etcdctl alarm disarm'" in office.larm("pause", status=2)
 
 
 def test_remove_takes_the_silent_agent_alone(etcd: RealEtcd, office: Office) -> None:
