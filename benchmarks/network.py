@@ -1,13 +1,14 @@
-"""A network of ``larm serve --network`` on loopback: is what any peer finds what one index over all finds?
+"""A network of ``larm serve --network`` on loopback: does any peer find what one index over all pages finds?
 
-``python -m benchmarks.network [--peers 16] [--queries 100] [--kill 5] [--folders FOLDER...]``. The documents of Cranfield
-(shared test data), or the pages of these folders, each a site, are dealt to so many peers, each a process at an address of its
-own. After the hand-over each query is asked at some peer; then some peers are killed at once, and it is asked again, at once
-and after the repair; then one more is killed and repaired, and another, as many as before. Of folders the queries are titles
-of pages and sentences. Prints, of the twenty best pages of one index over all, the share that is among the peer's twenty best,
-and the same of pages that a network can find: somebody is left who has them, and they have more of the question than stop
-words, which are not shared (YACY-34), and where of equal pages either counts; the time of a search, and
-until the page shows the first result, of which all is told; the processor's time of all peers, and bytes of a reference.
+``python -m benchmarks.network FOLDER... [--peers 16] [--queries 60] [--kill 5]``. Each folder is a site with an ``index.html``,
+such as the documentation in Debian's packages, and is served at an address of its own. Each peer is a process that has crawled
+its share of the sites; another crawl has all of them. After the hand-over each question is asked at some peer. Then some peers
+are killed at once, and all is asked again, at once and after the repair.
+
+Questions are of four kinds: words of at most three pages, words (and pairs of them) of many pages, titles, sentences. Prints,
+of the 20 best pages of the one index, the share that is among the peer's 20 best: of all, and of those that can be found, since
+a living peer has them and they have a word of the question that is shared (YACY-34). Of equal pages either counts. Then the
+time until the page shows its first result, and all of them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from __future__ import annotations
 import argparse
 import html
 import json
-import lzma
 import os
 import random
 import re
@@ -27,27 +27,23 @@ import tempfile
 import threading
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
 from http.client import HTTPResponse
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from statistics import mean, median, quantiles
 
-import msgspec
-
-from benchmarks.judged import Judged
-from larm.index.page import Page
+from larm.graph.reader import GraphReader, open_graph
+from larm.index import fields
 from larm.index.reader import IndexReader
 from larm.index.search.searcher import IndexSearcher
-from larm.index.writer import IndexWriter
 from larm.kit.clock import SystemClock
+from larm.kit.threads.workers import Workers
 from larm.model.hit import Hit
-from larm.model.url import URLNormalizer
 from larm.peers.yacy.chunk import read_chunk
 from larm.peers.yacy.hashes import position_of
 from larm.peers.yacy.library import Vocabulary, page_of
-from larm.peers.yacy.local import parsed
-from larm.peers.yacy.page import Page as SharedPage
 from larm.peers.yacy.page import references_of
 from larm.peers.yacy.ring import Ring
 from larm.peers.yacy.url_hash import url_hash
@@ -70,8 +66,9 @@ LAST = 1e-4
 PATIENCE = 20.0
 """Seconds for each round: what is found is one thing, how fast another one."""
 _MORE = re.compile(r"/search/more\?[^\"]*")
-LARGEST = 150_000
-"""Bytes of a page of a folder."""
+RARE, OFTEN = 3, 40
+"""Pages with a rare word at most, and with a frequent word at least."""
+_WORD = re.compile(r"[a-z]{4,14}")
 
 
 class Peer:
@@ -89,6 +86,7 @@ class Peer:
         seeds = [] if first == self.host else ["-s", f"network.bootstrap=[http://{first}:{PORT}]"]
         command = [sys.executable, "-c", _LARM, "serve", str(self.directory), "--network", "bench", "--host", self.host]
         command += ["--port", str(PORT), "--require-token", "--token-file", str(self.token), "-s", "network.young=0s"]
+        command += ["-s", "serve.private=network"]
         command += ["-s", f"serve.search_time={3 * PATIENCE}s", *(word for each in further for word in ("-s", each))]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen([*command, *seeds], stdout=log, stderr=log)
@@ -135,93 +133,87 @@ class Peer:
         return self.directory / "network" / "bench" / "shelf.db"
 
 
-def cranfield(folder: Path, sites: int) -> tuple[list[Page], list[str]]:
-    """Documents, each of the next site, and questions."""
-    normalizer, found = URLNormalizer(), []
-    with lzma.open(folder / "corpus.jsonl.xz", "rt", encoding="utf-8") as lines:
-        for number, row in enumerate(map(json.loads, lines)):
-            url = normalizer.parse(f"http://{name_of(number % sites)}/{row['id']}")
-            found.append(Page(url, "text/plain", row.get("title", ""), row.get("text", ""), language="en"))
-    return found, [question.text for question in Judged(folder, "en").questions()]
-
-
-def crawled(folders: Sequence[Path], work: Path, sites: int, most: int) -> tuple[list[Page], list[str]]:
-    """Some pages of each folder, as larm reads them, and titles and sentences of them as questions."""
-    chance, found, tree = random.Random(3), list[Page](), work / "tree"
+def served(folders: Sequence[Path]) -> list[str]:
+    """Serve each folder, each at its own address; return the start URLs."""
+    workers = Workers(lambda name, error: sys.exit(f"{name}: {error}"))
     for number, folder in enumerate(folders):
-        (tree / str(number)).mkdir(parents=True)
-        files = sorted(path for path in folder.rglob("*.html") if path.is_file() and path.stat().st_size < LARGEST)
-        for at, path in enumerate(chance.sample(files, min(most, len(files)))):
-            shutil.copy(path, tree / str(number) / f"{at}-{path.name}")
-    command = [sys.executable, "-m", "larm", "crawl", "-q", "-start", str(tree), "--dir", str(work / "crawl")]
-    subprocess.run([*command, "-s", "storage.index.merge_duplicates=false"], check=False)
-    reader = IndexReader(work / "crawl" / "index")
-    pages = [page_of(reader, each) for each in reader.every()]
-    pages = [each for each in pages if each.url.endswith(".html")]
-    for each in sorted(pages, key=lambda page: page.url):
-        number, name = each.url.split("/")[-2:]
-        found += parsed([msgspec.structs.replace(each, url=f"http://{name_of(int(number) % sites)}/{name}")], URLNormalizer())
-    questions = []
-    for each in found:
-        sentences = [text for text in each.text.split(".") if 6 < len(text.split()) < 25]
-        questions += [" ".join(text.split()) for text in (each.title, *chance.sample(sentences, min(1, len(sentences))))]
-    return found, [text.replace('"', " ").replace(":", " ") for text in questions if text]
+        server = ThreadingHTTPServer((f"127.0.8.{number + 1}", PORT), partial(_Quiet, directory=str(folder)))
+        workers.start(f"site-{number}", server.serve_forever)
+    return [f"http://127.0.8.{number + 1}:{PORT}/" for number in range(len(folders))]
 
 
-def name_of(site: int) -> str:
-    """Its host."""
-    return f"site{site}.example.com"
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Write nothing."""
 
 
-def deal(pages: Sequence[Page], folder: Path, peers: Sequence[Peer]) -> IndexSearcher:
-    """The documents to the peers, and all of them into one index."""
-    writers = []
-    for path in [folder / "all", *(peer.directory for peer in peers)]:
-        path.mkdir()
-        (path / "config.yaml").touch()  # the mark of a directory that larm may serve
-        writers.append(IndexWriter(path / "index", 15_000_000, 1))
-        writers[-1].open(None)
-    at = {name_of(number): writer for number, writer in enumerate(writers[1:])}
-    for page in pages:
-        for writer in (writers[0], at[page.url.hostname]):
-            writer.add(page, replace=False)
-    for writer in writers:
-        writer.commit()
-        writer.close()
-    return IndexSearcher(folder / "all")
+def crawl(directory: Path, starts: Sequence[str]) -> None:
+    """Crawl these sites into a directory."""
+    command = [sys.executable, "-m", "larm", "crawl", "-q", *starts, "--delay", "0", "--dir", str(directory)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def questions_of(reader: IndexReader, number: int) -> dict[str, list[str]]:
+    """Return questions of each kind, ``number`` of each, made of the pages of an index."""
+    chance, pages = random.Random(3), dict[str, int]()
+    for name in (fields.MAIN, fields.TITLE, fields.OTHER):
+        for word, count in reader._searcher.terms_with_prefix(name, ""):
+            if _WORD.fullmatch(word):
+                pages[word] = max(count, pages.get(word, 0))
+    rare = sorted(word for word, count in pages.items() if count <= RARE)
+    often = sorted(word for word, count in pages.items() if count >= OFTEN and not reader.is_function_word(word))
+    found: dict[str, list[str]] = {"rare words": chance.sample(rare, min(number, len(rare)))}
+    found["frequent words"] = [" ".join(chance.sample(often, 1 + at % 2)) for at in range(number)]
+    found |= {"titles": [], "sentences": []}
+    every = sorted((reader.read(each, 0.0) for each in reader.every("network")), key=lambda match: match.url)
+    for match in chance.sample(every, min(number, len(every))):
+        sentences = [text for text in match.body.split(".") if 6 < len(text.split()) < 25]
+        for kind, text in (
+            ("titles", match.title),
+            *(("sentences", each) for each in chance.sample(sentences, min(1, len(sentences)))),
+        ):
+            if plain := " ".join(text.replace('"', " ").replace(":", " ").split()):
+                found[kind].append(plain)
+    return found
 
 
 def ask(
-    one: IndexSearcher, peers: Sequence[Peer], questions: Sequence[str], what: str, can: Callable[[str, str], bool]
+    one: IndexSearcher,
+    peers: Sequence[Peer],
+    questions: Mapping[str, Sequence[str]],
+    what: str,
+    can: Callable[[str, str], bool],
+    *,
+    tell: bool,
 ) -> None:
-    """Each question at the next peer. ``can``: whether a page (its URL) can be found by a question."""
-    recalls, left, equal, times, unanswered = list[float](), list[float](), list[float](), list[float](), 0
+    """Ask each question at the next peer. ``can``: whether a page (its URL) can be found by a question."""
+    times, unanswered, asked = list[float](), 0, 0
     before = sum(peer.cpu() for peer in peers)
-    for number, question in enumerate(questions):
-        hits = one.search(question, LOOKED_AT).hits
-        expected = {hit.url for hit in hits[:BEST]}
-        peer = peers[number % len(peers)]
-        found, seconds, said = peer.search(question)
-        times.append(seconds)
-        unanswered += bool(said)
-        there = {url for url in expected if can(url, question)}
-        if expected:
-            recalls.append(len(expected & set(found)) / len(expected))
-            same = equal_ones(one, question, hits, set(found))
-            equal.append((len(expected & set(found)) + len(same)) / len(expected))
-            if lost := [hit for hit in hits[:BEST] if hit.url not in found and hit not in same]:
+    for kind, texts in questions.items():
+        recalls, left = list[float](), list[float]()
+        for question in texts:
+            hits = one.search(question, LOOKED_AT, as_typed=True).hits
+            expected = {hit.url for hit in hits[:BEST]}
+            peer = peers[asked % len(peers)]
+            asked += 1
+            found, seconds, said = peer.search(question)
+            times.append(seconds)
+            unanswered += bool(said)
+            same = {hit.url for hit in equal_ones(one, question, hits, set(found))} if expected else set()
+            if expected:
+                recalls.append(len(expected & ({*found} | same)) / len(expected))
+            if there := {url for url in expected if can(url, question)}:
+                left.append(len(there & ({*found} | same)) / len(there))
+            if tell and (lost := [hit for hit in hits[:BEST] if hit.url not in found and hit.url not in same]):
                 _tell(peer, question, hits, lost)
-        if there:
-            left.append(len(there & set(found)) / len(there))
-    slow = quantiles(times, n=20)[-1]
-    cpu = (sum(peer.cpu() for peer in peers) - before) / len(questions)
+        print(f"{what}, {kind}: recall {mean(recalls):.4f}; {mean(left):.4f} of those that can be found", flush=True)
+    cpu = (sum(peer.cpu() for peer in peers) - before) / asked
     print(
-        f"{what}: recall {mean(recalls):.4f} of the best {BEST}, {mean(equal):.4f} where of equal pages either counts, "
-        f"{mean(left):.4f} of those that can be found; a search takes {mean(times):.2f} s, 95 % below {slow:.2f} s, and "
-        f"{cpu:.2f} s of CPU of all peers; in {unanswered} somebody did not answer",
-        flush=True,
+        f"{what}: a search takes {median(times):.2f} s, 95 % below {quantiles(times, n=20)[-1]:.2f} s, and {cpu:.2f} s of CPU "
+        f"of all peers; in {unanswered} a peer did not answer"
     )
-    firsts, ends = zip(*(peers[n % len(peers)].shown(text) for n, text in enumerate(questions[:SHOWN])), strict=True)
+    shown = [text for texts in questions.values() for text in texts[: SHOWN // len(questions)]]
+    firsts, ends = zip(*(peers[n % len(peers)].shown(text) for n, text in enumerate(shown)), strict=True)
     print(
         f"{what}: a page has something after {median(firsts):.2f} s ({max(firsts):.2f} at most), and all after "
         f"{median(ends):.2f} s ({max(ends):.2f})",
@@ -257,36 +249,33 @@ def equal_ones(one: IndexSearcher, question: str, hits: Sequence[Hit], found: se
 
 
 class Possible:
-    """Which pages a network can find: who has them lives, and they have a word of the question that is shared (YACY-34)."""
+    """Tells which pages a network can find."""
 
-    def __init__(self, pages: Sequence[Page], peers: Sequence[Peer]) -> None:
+    def __init__(self, reader: IndexReader, graph: GraphReader | None, peers: Sequence[Peer], sites: int) -> None:
         self.vocabulary = Vocabulary(())
-        self.pages = {page.url.access: page for page in pages}
+        menus = reader.menus()
+        self.pages = {page.url: page for page in (page_of(reader, each, menus, graph) for each in reader.every("network"))}
         self.words = lru_cache(None)(self._words)
         self.names = {peer: json.loads((peer.shelf().parent / "peer.json").read_bytes())["hash"] for peer in peers}
         self.ring = Ring(self.names.values())
-        self.authors = {name_of(number): name for number, name in enumerate(self.names.values())}
+        names = [*self.names.values()]
+        self.authors = {f"127.0.8.{site + 1}": names[site % len(peers)] for site in range(sites)}
 
     def after(self, dead: Sequence[Peer]) -> Callable[[str, str], bool]:
-        """These were killed at once."""
+        """Return the function for a network of which these peers were killed at once."""
         gone = {self.names[peer] for peer in dead}
 
         def can(url: str, question: str) -> bool:
-            has = {self.authors[self.pages[url].url.hostname], *self.ring.owners(position_of(url_hash(url)), REDUNDANCY)}
+            author = self.authors[urllib.parse.urlsplit(url).hostname or ""]
+            has = {author, *self.ring.owners(position_of(url_hash(url)), REDUNDANCY)}
             asked = {each for unit in self.vocabulary.understand(question, {}).units for each in unit.hashes}
             return not has <= gone and not asked.isdisjoint(self.words(url))
 
         return can
 
     def _words(self, url: str) -> frozenset[str]:
-        page = self.pages[url]
-        shared = SharedPage(url, page.title, page.description, page.text, page.language)
-        return frozenset(
-            word
-            for word, _ in references_of(
-                shared, self.vocabulary.words, self.vocabulary.stems(shared), self.vocabulary.is_common
-            )
-        )
+        page, own = self.pages[url], self.vocabulary
+        return frozenset(word for word, _ in references_of(page, own.words, own.stems(page), own.is_common))
 
 
 def settled(peers: Sequence[Peer], wait: threading.Event, least: float = 0.0) -> float:
@@ -332,43 +321,38 @@ def sizes(peer: Peer) -> str:
 def main() -> None:
     """Run it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER", help="sites, each with an index.html")
     parser.add_argument("--peers", type=int, default=16)
-    parser.add_argument("--queries", type=int, default=100)
+    parser.add_argument("--queries", type=int, default=60, help="of each of four kinds (60)")
     parser.add_argument("--kill", type=int, default=5)
-    parser.add_argument("--folders", type=Path, nargs="+", metavar="FOLDER", help="sites, in place of Cranfield")
+    parser.add_argument("--lost", action="store_true", help="name the pages that were not found")
     parser.add_argument("-s", "--settings", action="append", default=[], metavar="NAME=VALUE", help="of the peers")
-    parser.add_argument("--pages", type=int, default=80, help="of a folder (80)")
-    parser.add_argument("--testdata", type=Path, default=Path("../shared/testdata"))
     options = parser.parse_args()
     folder, wait = Path(tempfile.mkdtemp(prefix="larm-network-")), threading.Event()
     peers = [Peer(folder, number) for number in range(options.peers)]
-    if options.folders:
-        pages, every = crawled(options.folders, folder, len(peers), options.pages)
-    else:
-        pages, every = cranfield(options.testdata / "ir-cranfield" / "given", len(peers))
-    one = deal(pages, folder, peers)
-    questions = random.Random(1).sample(every, min(options.queries, len(every)))
-    print(f"{len(pages):,} pages, {len(questions)} questions, {os.cpu_count()} cores for {len(peers)} peers")
+    starts = served(options.folders)
+    for number, peer in enumerate(peers):
+        crawl(peer.directory, starts[number :: len(peers)])
+    crawl(folder / "all", starts)
+    one, reader = IndexSearcher(folder / "all"), IndexReader(folder / "all" / "index")
+    questions = questions_of(reader, options.queries)
+    print(f"{reader.documents:,} pages of {len(starts)} sites, {os.cpu_count()} cores for {len(peers)} peers")
     dead, alive = peers[: options.kill], peers[options.kill :]
     try:
         for peer in peers:
             peer.start(peers[0].host, options.settings)
         took = settled(peers, wait)
         print(f"hand-over: {took:.0f} s; {mean(peer.cpu() for peer in peers):.1f} s of CPU a peer; {sizes(peers[0])}")
-        possible = Possible(pages, peers)
-        ask(one, peers, questions, "all there", possible.after([]))
+        possible = Possible(reader, open_graph(folder / "all" / "graph"), peers, len(starts))
+        ask(one, peers, questions, "all there", possible.after([]), tell=options.lost)
         if not dead:
             return
         can = possible.after(dead)
         for peer in dead:
             peer.kill()
-        ask(one, alive, questions, f"{len(dead)} killed, at once", can)
+        ask(one, alive, questions, f"{len(dead)} killed, at once", can, tell=False)
         took = settled(alive, wait, REPAIRED)
-        ask(one, alive, questions, f"{len(dead)} killed, after the repair ({took:.0f} s)", can)
-        for _ in dead[: len(alive) - 4]:
-            alive.pop().kill()
-            settled(alive, wait, REPAIRED)
-        ask(one, alive, questions, f"{len(alive)} left, of whom the others went one after another", can)
+        ask(one, alive, questions, f"{len(dead)} killed, after the repair ({took:.0f} s)", can, tell=options.lost)
     finally:
         for peer in peers:
             peer.kill()

@@ -109,6 +109,10 @@ class GraphReader:
             if texts:
                 yield nodes[node], texts
 
+    def texts(self, fingerprint: int, limit: int = 20) -> list[str]:
+        """Return the texts of links to a page that was fetched, those of most pages, in any order."""
+        return next(iter(self._texts_of([self._node(fingerprint, moved=False)], limit)))
+
     def changed_texts(self, before: GraphReader, limit: int) -> Iterator[tuple[int, list[str]]]:
         """As `all_texts`, of those pages that had others ``before``, an earlier snapshot; [] for one that has none any more."""
         from larm.graph.columns import changed  # numpy: for who writes graphs

@@ -29,8 +29,6 @@ _LEAST_WORDS = 9
 costs .0016 of MRR@10, from nine on nothing."""
 _WORDS = 20
 """That count more, with all their forms that were read."""
-_LIKELY = 100
-"""Words of which some will count more, before it is known how rare they are."""
 _SHORTEST = 2
 """Letters of one."""
 _ALIKE, _ALL_ALIKE = 0.3, 0.5
@@ -82,12 +80,6 @@ class Feedback:
         parts = [(tantivy.Occur.Should, part) for word in words for part in self._queries(word, each * word.worth)]
         return tantivy.Query.boolean_query(parts)
 
-    def likely(self, units: Sequence[Sought], best: Sequence[Candidate]) -> list[str]:
-        """Words of which some may count more, so that somebody can say how rare they are; that decides which pages are best."""
-        best = best[: 2 * _PAGES]
-        shared = self._shared(units, best, _LIKELY) if len(best) > 1 and best[0].score > 0 else []
-        return [form for word in shared for form in word.forms]
-
     def _queries(self, word: _Word, times: float) -> Iterator[tantivy.Query]:
         """As if the word stood so many times in the question."""
         if word.own is not None:
@@ -100,7 +92,7 @@ class Feedback:
                     term = tantivy.Query.term_query(self._schema, field, form, index_option="freq")
                     yield tantivy.Query.boost_query(term, times * word.rarity / statistics.rarity(pages))
 
-    def _shared(self, units: Sequence[Sought], best: Sequence[Candidate], most: int = _WORDS) -> list[_Word]:
+    def _shared(self, units: Sequence[Sought], best: Sequence[Candidate]) -> list[_Word]:
         """The words that are worth most; each is in the question, or in two of the pages."""
         forms, statistics = self._words.forms, self._words.statistics
         worth: dict[str, float] = defaultdict(float)
@@ -128,7 +120,7 @@ class Feedback:
                 found.append(_Word(value * rarity, rarity, None, sorted(known)))
         found.sort(key=lambda word: -word.worth)
         plain = (word for word in found if not any(map(forms.is_function_word, word.forms)))
-        return list(islice(plain, most))
+        return list(islice(plain, _WORDS))
 
     def _words_of(self, page: Candidate) -> list[str]:
         self._words.context.deadline.check()

@@ -4,7 +4,8 @@ Used by `larm.index.search` on one thread. Works while a crawl is writing: `relo
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence, Set
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from pathlib import Path
 
 import tantivy
@@ -56,17 +57,13 @@ class Match(PageFacts, frozen=True, kw_only=True):
 class IndexReader:
     """The index in the directory ``path``. Raises UsageError if there is none, StorageError if it can't be read."""
 
-    def __init__(
-        self, path: Path, settings: SearchSettings | None = None, languages: Mapping[str, float] | None = None
-    ) -> None:
-        """``languages``: shares of all pages, where those in the index are but a sample."""
+    def __init__(self, path: Path, settings: SearchSettings | None = None) -> None:
         if not schema.index_exists(path):
             remedy = "'larm crawl URL' makes one, 'larm reindex' where pages are stored; --dir names another directory"
             raise UsageError(f"no index in {path.parent}: {remedy}")
         # constant after construction
         self._path = path
         self._settings = settings or SearchSettings()
-        self._languages = languages
         self.analyzer = Analyzer()
         file = self._settings.synonyms
         self._synonyms = read_synonyms(path.parent / file, self.analyzer) if file else NONE
@@ -85,7 +82,7 @@ class IndexReader:
             self._open()
             with self._failure:
                 self._cut_pages = self._find_cut_pages(self._searcher)
-                statistics = Statistics(self._searcher, self._languages)
+                statistics = Statistics(self._searcher)
                 words = WordQueries(self._schema, statistics, self.analyzer, self._synonyms)
             self._retrieval = Retrieval(self._schema, self._searcher, words, self._settings)
         anchors = self._path.with_name(ANCHORS)
@@ -110,11 +107,6 @@ class IndexReader:
         with self._failure:
             self._retrieval.look_up(tree)
         return WordStatistics(self.documents, self._retrieval.words.context.seen)
-
-    def decisive_words(self, tree: Node | None) -> list[str]:
-        """The words of which it must be known how many pages have them, where this index is but a sample of these."""
-        with self._failure:
-            return self._retrieval.decisive(tree)
 
     def retrieve(self, tree: Node | None, limit: int, offset: int = 0) -> Retrieved:
         """Candidates for an answer to a query, best first: ``limit`` of them after the first ``offset``."""
@@ -274,7 +266,28 @@ class IndexReader:
         """Return all pages that these readers could have had, as of the last `reload`, in no order."""
         with self._failure:
             found = self._searcher.search(self._open_to(open_to), limit=max(1, self.documents)).hits
-        return [Candidate(address, 0.0, 0, 0, 0) for _, address in found]
+            addresses = [address for _, address in found]
+            pages = self._searcher.fast_field_values(fields.PAGE, addresses)
+        return [Candidate(address, 0.0, int(page or 0), 0, 0) for address, page in zip(addresses, pages, strict=True)]
+
+    def menus(self) -> Callable[[Candidate], str]:
+        """Return a function that gives the words of a page's menus, headers and footers, in no order: their text is not stored.
+
+        It takes some 250 bytes of memory for each page of the index.
+        """
+        found, words = dict[tuple[int, int], "array[int]"](), list[str]()
+        with self._failure:
+            for word, _ in self._searcher.terms_with_prefix(fields.OTHER, ""):
+                query = tantivy.Query.term_query(self._schema, fields.OTHER, word, index_option="basic")
+                for _, address in self._searcher.search(query, limit=max(1, self.documents), count=False).hits:
+                    found.setdefault((address.segment_ord, address.doc), array("I")).append(len(words))
+                words.append(word)
+
+        def words_of(candidate: Candidate) -> str:
+            place = (candidate.address.segment_ord, candidate.address.doc)
+            return " ".join(words[number] for number in found.get(place, ()))
+
+        return words_of
 
     def values(self, name: str) -> list[tuple[str, int]]:
         """Of a meta word such as ``lang`` the values, with their numbers of pages, commonest first."""

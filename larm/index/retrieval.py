@@ -215,20 +215,6 @@ class Retrieval:
     def _pages(self, addresses: list[tantivy.DocAddress]) -> Set[int]:
         return {int(page or 0) for page in self._searcher.fast_field_values(fields.PAGE, addresses)}
 
-    def decisive(self, tree: Node | None) -> list[str]:
-        """Words whose numbers of pages decide how pages are ranked: all forms of what is sought, also in quotes and beside
-        operators, and what feedback may add."""
-        typed, conditions = split(tree)
-        units = self.words.seek(typed)
-        sought = [*units, *self.words.seek(wanted(conditions))]
-        forms = [form.word for each in sought for word in each.unit.words for form in self.words.forms.of(word)]
-        if fixed_weights.FEEDBACK and self._feedback.is_for(units):
-            query = self._query(
-                units, self._parts(units, {}, self._near(units)), self._compiler.compile(conditions), enough=False
-            )
-            forms += self._feedback.likely(units, self._candidates(self._searcher.search(query, limit=_SHARING).hits))
-        return list(dict.fromkeys(forms))
-
     def look_up(self, tree: Node | None) -> None:
         """The pages of all words and phrases, for the context: as `retrieve` would, and again where that loosens the tree."""
         for each in (tree, loosened(tree)):

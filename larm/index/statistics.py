@@ -35,23 +35,22 @@ class QueryContext:
         self.compared = everywhere is not None and not self.sampled
         """True if scores are compared with those of other indexes and must not depend on this one alone."""
         # only the reader's thread
+        self._times: dict[str, float] = {}
+        """Pages everywhere for each page of a sample, by form."""
         self.seen: dict[str, int] = {}
         """Pages of this index, for all words that were looked for."""
 
-    def pages_in(self, field: str, word: str, here: int) -> int:
-        """Pages everywhere that have the word in the field, of which ``here`` are in this index."""
-        if self.everywhere is None or not self.everywhere.sample:
-            return here
-        known = self.everywhere.terms.get(field, {}).get(word, 0)
-        if 2 * known < here:  # of function words nobody counts any
-            return self.scaled(here)
-        return min(max(known, here), self.everywhere.pages)
+    def fit(self, word: str, forms: Iterable[str], here: int) -> None:
+        """Note that ``here`` pages of a sample have the word in some form, so `scaled` fits the number that is known of all."""
+        known = self.everywhere.words.get(word, 0) if self.everywhere is not None and self.sampled else 0
+        if known and here:
+            self._times |= dict.fromkeys(forms, max(1.0, known / here))
 
-    def scaled(self, here: int) -> int:
-        """Of a sample, what so many of its pages are of all."""
-        if self.everywhere is None or not self.everywhere.sample:
+    def scaled(self, here: int, word: str = "") -> int:
+        """Return the number of all pages for which ``here`` pages of a sample stand. ``word``: the form that chose them."""
+        if self.everywhere is None or not self.sampled:
             return here
-        return round(here * self.everywhere.pages / self.everywhere.sample)
+        return min(self.everywhere.pages, round(here * self._times.get(word, self.everywhere.pages / self.everywhere.sample)))
 
     def pages_with(self, words: Clause, here: int) -> int:
         """Pages that have the words, of which this index has ``here``."""
@@ -73,8 +72,7 @@ _REMEMBERED = 100_000
 class Statistics:
     """Frequencies are asked for once."""
 
-    def __init__(self, searcher: tantivy.Searcher, shares: Mapping[str, float] | None = None) -> None:
-        """``shares``: of the pages that are in each language, where these here are but a sample; None: they are all."""
+    def __init__(self, searcher: tantivy.Searcher) -> None:
         # constant after construction
         self.searcher = searcher
         self._documents = int(searcher.num_docs)
@@ -85,7 +83,7 @@ class Statistics:
         """None is deleted."""
         # only the reader's thread
         self._frequencies: dict[tuple[str, str], int] = {}
-        self._languages = None if shares is None else read_in(shares)
+        self._languages: list[str] | None = None
 
     def frequency(self, field: str, word: str) -> int:
         """Pages that have the word in the field; pages that are deleted may count until a merge."""

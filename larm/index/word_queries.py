@@ -298,7 +298,12 @@ class WordQueries:
             return self._rare((unit.typed,), self.context.scaled(pages))
         word = unit.words[0]
         if len(unit.words) == 1:
-            pages = self._any_form(self._pages(fields.MAIN, [form.word for form in self._forms(unit)]))
+            forms = [form.word for form in self._forms(unit)]
+            here = sum(statistics.frequencies(fields.MAIN, forms)) or max(
+                statistics.frequency(field, word) for field in self._weights
+            )
+            self.context.fit(word, {word, *forms}, min(here, statistics.pages))
+            pages = self._any_form(self._pages(fields.MAIN, forms))
             rarity = self._rare(unit.words, max(pages, *(self._pages(field, [word])[0] for field in self._weights)))
             if pages := self._pages_as_written(unit):
                 return statistics.rarity(self._likewise(pages, fields.MAIN, unit.words), self._of)
@@ -342,7 +347,8 @@ class WordQueries:
         here = self.statistics.frequencies(field, words)
         if not self.context.sampled:
             return here
-        return [self.context.pages_in(field, word, pages) for word, pages in zip(words, here, strict=True)]
+        titles = self.context.everywhere.titles if self.context.everywhere is not None and field == fields.TITLE else {}
+        return [titles.get(word) or self.context.scaled(pages, word) for word, pages in zip(words, here, strict=True)]
 
     @property
     def _of(self) -> int:

@@ -23,11 +23,10 @@ class WordStatistics(msgspec.Struct, frozen=True):
     pages: int = 0
     words: dict[str, int] = {}
     """Words in one key are parted by spaces."""
+    titles: dict[str, int] = {}
+    """For a sample: the number of all pages with each word in the title."""
     sample: int = 0
     """The index that is asked has but so many of the pages, and says little of the others; 0: it is as any index."""
-    terms: dict[str, dict[str, int]] = {}
-    """Of a sample: by field of the index, how many pages have each word there. What is not here is taken to be as frequent
-    everywhere as in the sample."""
 
 
 def summed(statistics: Iterable[WordStatistics]) -> WordStatistics:

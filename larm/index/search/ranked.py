@@ -8,7 +8,7 @@ the ``search`` section of config.yaml and in ``fixed_weights.py``; they take eff
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log10
 from pathlib import Path
 from typing import NamedTuple
@@ -84,8 +84,17 @@ class _Weighed(NamedTuple):
 class Ranker:
     """For the crawl in ``directory``, of which ``reader`` reads the index."""
 
-    def __init__(self, directory: Path, reader: IndexReader, settings: SearchSettings, own: Sequence[OwnScore] = ()) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        reader: IndexReader,
+        settings: SearchSettings,
+        own: Sequence[OwnScore] = (),
+        linked: Callable[[Iterable[int]], Sequence[int]] | None = None,
+    ) -> None:
+        """``linked``: numbers of links to pages, where no link graph has them."""
         # constant after construction
+        self._linked = linked
         self._directory = directory / _GRAPH
         self._reader = reader
         self._settings = settings
@@ -208,17 +217,18 @@ class Ranker:
         weight, graph = fixed_weights.LINK_RANK * scale * by_links(found.units), self._graph
         degrees: Sequence[int] = [0] * len(found.candidates)
         try:
-            degrees = graph.in_degrees(each.page for each in found.candidates) if graph and weight else degrees
+            linked = graph.in_degrees if graph else self._linked
+            degrees = linked(each.page for each in found.candidates) if linked and weight else degrees
         except StorageError:
             self.graph_damaged = True
         having_all = found.having_all if found.every is not None else ()
         having, weighed = fixed_weights.ALL_WORDS * scale, []
         for each, degree in zip(found.candidates, degrees, strict=True):
-            linked = weight * log10(1 + degree) if degree else 0.0
+            by_rank = weight * log10(1 + degree) if degree else 0.0
             whole = having * min(1.0, _ABOUT_ONE_THING / max(1, each.length)) if each.page in having_all else 0.0
             page = self._reader.read(each, 0.0) if self._own else None
             own = [scorer.of(page) for scorer in self._own] if page is not None else ()
-            weighed.append(_Weighed(each, each.score + linked + whole + sum(own), (0.0, linked, whole, *own)))
+            weighed.append(_Weighed(each, each.score + by_rank + whole + sum(own), (0.0, by_rank, whole, *own)))
         weighed.sort(key=lambda each: each.score, reverse=True)
         return weighed
 

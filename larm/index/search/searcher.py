@@ -3,7 +3,7 @@
 Used by ``larm search`` and `larm.open_index`, and by `larm.index.search.shared`, which has one for each search under way.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log
 from pathlib import Path
 
@@ -27,7 +27,7 @@ from larm.index.search.snippets import make_snippet, safe_line, shortened
 from larm.index.search.spelling import FEW, did_you_mean
 from larm.index.search.suggesting import Suggestion, suggest
 from larm.index.statistics import QueryContext
-from larm.index.tree import Info, Node, Question, wanted
+from larm.index.tree import All, Info, Node, Pages, Question, join, wanted
 from larm.kit.clock import SystemClock
 from larm.kit.deadline import Deadline, OutOfTimeError
 from larm.model.crawl_hash import page_hash
@@ -50,11 +50,11 @@ class IndexSearcher:
         settings: SearchSettings | None = None,
         clock: Clock | None = None,
         own: Sequence[OwnScore] = (),
-        languages: Mapping[str, float] | None = None,
         *,
+        linked: Callable[[Iterable[int]], Sequence[int]] | None = None,
         failing: Callable[[Sequence[int]], Mapping[int, int]] = lambda _: {},
     ) -> None:
-        """``own``: scorers of the user's; ``languages``: shares of all pages, where those in the index are but a sample.
+        """``own``: scorers of the user's; ``linked``: numbers of links to pages, by fingerprint, where no link graph has them.
 
         ``failing``: since when revisits have not reached pages, by their fingerprints
         (`larm.store.pages.page_rows.failing_pages`).
@@ -65,8 +65,8 @@ class IndexSearcher:
         """Who answers, where several are asked."""
         self._clock = clock or SystemClock()
         self._failing = failing
-        self._reader = IndexReader(directory / "index", settings, languages)
-        self._ranker = Ranker(directory, self._reader, settings, own)
+        self._reader = IndexReader(directory / "index", settings)
+        self._ranker = Ranker(directory, self._reader, settings, own, linked)
         self._links = LinkDesk(directory)
         self._titles = ShownTitles(self._reader, self._reader.count)
 
@@ -132,14 +132,11 @@ class IndexSearcher:
         self._reader.begin(QueryContext(deadline=Deadline(self._clock, asked.seconds)))
         return self._reader.word_statistics(self._links.resolve(self._parsed(asked.query).tree, []))
 
-    def decisive_words(self, asked: Asked) -> list[str]:
-        """Words of which it must be known how many pages have them, where this index is but a sample. Raises as `find`."""
-        self._ranker.reload()
-        self._reader.begin(QueryContext(asked.statistics, Deadline(self._clock, asked.seconds)))
-        return self._reader.decisive_words(self._links.resolve(parse_question(asked.query).tree, []))
+    def find(self, asked: Asked, among: Sequence[str] | None = None) -> Findings:
+        """The same as `search`, in the terms of the seam. Raises OutOfTimeError, too.
 
-    def find(self, asked: Asked) -> Findings:
-        """The same as `search`, in the terms of the seam. Raises OutOfTimeError, too."""
+        ``among``: addresses of the only pages that may be found; None: any.
+        """
         began = self._clock.monotonic()
         reader = self._reader
         self._ranker.reload()
@@ -149,6 +146,8 @@ class IndexSearcher:
         question = self._parsed(asked.query)
         notes = list(question.notes)
         tree = narrowed(self._links.resolve(question.tree, notes), asked.narrowed, self._clock.wall(), open_to=asked.open_to)
+        if among is not None and tree is not None:
+            tree = join((*(tree.items if isinstance(tree, All) else (tree,)), Pages(tuple(among))))
         n = min(max(1, asked.number), MOST_HITS)
         offset = n * (max(1, asked.page) - 1)
         found = self._ranker.rank(tree, n, offset, sort=asked.sort, explain=asked.explain, alike=asked.alike)

@@ -5,7 +5,7 @@ tantivy's searcher, the link graph and what they remember belong to one thread a
 """
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from larm.errors import LarmError
@@ -37,11 +37,11 @@ class SharedSearcher:
         except (LarmError, OutOfTimeError):
             return None
 
-    def search(self, asked: Asked) -> Iterator[Findings]:
-        """One part."""
+    def search(self, asked: Asked, among: Sequence[str] | None = None) -> Iterator[Findings]:
+        """Yield one part. ``among``: addresses of the only pages that may be found; None: any."""
         try:
             with self._one() as searcher:
-                found = searcher.find(asked)
+                found = searcher.find(asked, among)
         except OutOfTimeError:
             found = Findings(
                 searcher=self.name, exact=False, failure=f"it took longer than {asked.seconds:.3g} s and was stopped"

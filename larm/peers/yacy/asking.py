@@ -1,13 +1,13 @@
-"""Asking: one search in a network, as a `larm.seams.Searcher` (YACY-44 to 49). Any thread.
+"""Asking: one search in a network, as a `larm.seams.Searcher` (YACY-44 to 49). Thread-safe.
 
-Words leave this machine as hashes only. Their owners say which pages have them; the best candidates' documents are fetched from
-the owners of their addresses, checked against their authors' signatures, and put into a small index in memory, which larm's own
-search asks. So the ranking, the operators and the passages are ours, whoever answers; and a page that a peer claims to have a
-word is only shown where its document has it.
+Words leave this machine as hashes only. Owners say which pages have them. The best candidates' documents are fetched from the
+owners of their URLs and checked against their authors' signatures. The index of `larm.peers.yacy.learned` ranks them. So
+ranking, operators and passages are ours, whatever peers answer, and a page is shown for a word only if its document has it.
 """
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import median
 from typing import NamedTuple
 
 import msgspec
@@ -16,23 +16,24 @@ from larm.errors import StorageError
 from larm.kit.deadline import Deadline
 from larm.model.findings import Asked, Findings, WordStatistics
 from larm.peers.identity import Verify
-from larm.peers.yacy.averages import Averages
-from larm.peers.yacy.counting import Counting
 from larm.peers.yacy.desk import Desk
-from larm.peers.yacy.documents import Documents
+from larm.peers.yacy.documents import Document, Documents
 from larm.peers.yacy.hashes import word_hash
 from larm.peers.yacy.joining import Joining
-from larm.peers.yacy.local import Local
+from larm.peers.yacy.learned import Learned
 from larm.peers.yacy.node import Node
-from larm.peers.yacy.page import Page
 from larm.peers.yacy.questions import MOST_WORDS
 from larm.peers.yacy.rounds import Rounds
 from larm.peers.yacy.targets import bearable
+from larm.peers.yacy.url_hash import SITE, url_hash
 from larm.seams import Clock
 
 CANDIDATES = 500
-"""Pages whose documents are fetched, some 1.3 KB each: what makes the first pages of results. With 200, one of the best 20 is
-often missing where a query has common words, and of sentences as feedback brings up other pages."""
+"""Pages whose documents are fetched. With 200, one of the best 20 is often missing where a query has common words."""
+_BOAST = 10_000
+"""Pages that any peer may say it has."""
+_LEAST_SECONDS = 0.5
+"""Seconds for the ranking, even where peers have taken all of the time."""
 _SOON = 0.1
 """Seconds in which the owners of words may answer before documents of what is known by then are fetched."""
 _SHOWN = 0.2
@@ -61,10 +62,20 @@ class Understood(NamedTuple):
 
     units: tuple[Unit, ...]
     notes: tuple[str, ...] = ()
+    sites: tuple[str, ...] = ()
+    """Ends of the hashes of URLs at the hosts that are wanted; empty: any host."""
+
+
+class _Known(NamedTuple):
+    """What peers have said of the network by now."""
+
+    statistics: WordStatistics
+    length: float
+    """Mean number of characters of a text; 0: no peer has said it."""
 
 
 class NetworkSearcher:
-    """Of one node. ``understand`` makes words of a query, with the shares of the network's pages in each language."""
+    """The search of one node. ``understand`` makes words of a query, given the shares of the pages in each language."""
 
     def __init__(
         self,
@@ -73,26 +84,20 @@ class NetworkSearcher:
         verify: Verify,
         *,
         understand: Callable[[str, Mapping[str, float]], Understood],
-        local: Local,
+        learned: Learned,
         clock: Clock,
-        learn: Callable[[Sequence[tuple[str, Page]]], object] = lambda _: None,
     ) -> None:
-        """``learn`` is told of pages of others that are among the results, each with its author."""
         # constant after construction
         self.name = f"network {node.network}"
         self._node = node
         self._desk = desk
         self._verify = verify
         self._understand = understand
-        self._local = local
+        self._learned = learned
         self._clock = clock
-        self._learn = learn
-        self._counting = Counting(node, desk)
         self._lock = threading.Lock()
         # guarded by self._lock
         self._waiting = 0
-        self._languages: Mapping[str, float] = {}
-        """Shares of the network's pages, as the peers of the last search have said."""
 
     def statistics(self, asked: Asked) -> WordStatistics | None:  # noqa: ARG002
         """None: it would take a round of questions. Its ranking knows how rare the words are in the network."""
@@ -116,9 +121,7 @@ class NetworkSearcher:
         times = [_ROUNDS * (_PATIENCE if asked.wait is None else asked.wait), asked.seconds]
         deadline = Deadline(self._clock, min(each for each in times if each is not None))
         shown = Deadline(self._clock, _SHOWN)
-        with self._lock:
-            languages = self._languages
-        understood = self._understand(asked.query, languages)
+        understood = self._understand(asked.query, self._learned.languages)
         units = understood.units[:MOST_WORDS]
         if not units:
             yield Findings(searcher=self.name, notes=understood.notes)
@@ -126,32 +129,36 @@ class NetworkSearcher:
         if node.stealthy:
             yield Findings(searcher=self.name, exact=False, failure="this peer is in stealth mode")
             return
-        joining = Joining([unit.hashes for unit in units], node.trust)
+        sites = (*understood.sites, *(sites_of(asked.narrowed.site) if asked.narrowed.site else ()))
+        joining = Joining([unit.hashes for unit in units], node.trust, sites)
         words = tuple(dict.fromkeys(each for unit in units for each in unit.hashes))[:MOST_WORDS]
         topics = {unit.word for unit in units}
         redundancy = bearable(node.redundancy, waiting)
-        rounds = Rounds(node, self._desk, joining, words, topics, redundancy=redundancy, deadline=deadline)
-        documents = Documents(node, self._desk, self._verify, deadline)
+        rounds = Rounds(node, self._desk, joining, words, topics, sites=sites, redundancy=redundancy, deadline=deadline)
+        documents = Documents(node, self._desk, self._verify, deadline, lambda urls: self._learned.fresh(urls, node.now()))
 
-        def total() -> int:
-            return max(self._counting.pages(), *map(joining.pages_with, range(len(units))), 1)
+        def known_by_now() -> _Known:
+            known = {unit.word: joining.pages_with(number) for number, unit in enumerate(units)}
+            titled = {unit.word: joining.titled(number) for number, unit in enumerate(units)}
+            pages = max(self._pages(), self._learned.pages, *known.values(), 1)
+            return _Known(WordStatistics(pages, known, titles=titled), joining.length)
 
         rounds.begin()
         rounds.wait_for_some(_SOON)
         with rounds.lock:
-            first, elsewhere = joining.best(round(_FIRST * asked.number * asked.page), total()), dict(rounds.elsewhere)
+            known = known_by_now()
+            first, elsewhere = (
+                joining.best(round(_FIRST * asked.number * asked.page), known.statistics.pages),
+                dict(rounds.elsewhere),
+            )
         if first:
-            pages = [each.page for each in documents.some(first, elsewhere, shown)]
-            found = self._ranked(asked, pages, total(), joining.averages, deadline, soon=True)
+            found = self._ranked(asked, first, documents.some(first, elsewhere, shown), known, deadline)
             yield msgspec.structs.replace(found, exact=False, suggestion="", overall=True, preliminary=True)
         rounds.finish()
-        with self._lock:
-            self._languages = joining.averages.languages or languages
-        candidates = joining.best(CANDIDATES + 1, total())
-        best = documents.all(candidates[:CANDIDATES], rounds.elsewhere)
-        found = self._ranked(asked, [each.page for each in best], total(), joining.averages, deadline)
-        hits = {hit.url for hit in found.hits}
-        self._learn([(each.author, each.page) for each in best if each.page.url in hits and each.author != node.key])
+        known = known_by_now()
+        candidates = joining.best(CANDIDATES + 1, known.statistics.pages)
+        further = documents.all(candidates[:CANDIDATES], rounds.elsewhere)
+        found = self._ranked(asked, candidates[:CANDIDATES], further, known, deadline)
         complete = len(joining.common()) if len(candidates) > CANDIDATES else 0  # of fewer all were looked at
         yield msgspec.structs.replace(
             found,
@@ -164,23 +171,34 @@ class NetworkSearcher:
         )
 
     def _ranked(
-        self, asked: Asked, pages: Sequence[Page], total: int, averages: Averages, deadline: Deadline, *, soon: bool = False
+        self, asked: Asked, candidates: Sequence[str], new: Sequence[Document], known: _Known, deadline: Deadline
     ) -> Findings:
-        """As one index over all of the network would; ``soon``: as far as is known without asking anybody."""
-        most = min(2 * max(1, asked.number) * max(1, asked.page), _MOST_LOCAL)
-        sample = WordStatistics(total, sample=len(pages))
-        question = msgspec.structs.replace(asked, number=most, page=1, statistics=sample, seconds=deadline.left())
+        """Return the best candidates in the order of one index over all of the network; ``new``: documents to be added."""
         try:
-            with self._local(pages, averages) as index:
-                if soon:
-                    return _page(index.find(question), asked)
-                terms = self._counting.frequencies(index.decisive_words(question), total, deadline.share(0.4))
-                statistics = WordStatistics(total, sample=len(pages), terms=terms)
-                return _page(
-                    index.find(msgspec.structs.replace(question, statistics=statistics, seconds=deadline.left())), asked
-                )
-        except (StorageError, OSError) as error:
+            self._learned.add([(each.author, each.page) for each in new], self._node.now(), known.length)
+        except StorageError as error:
             return Findings(searcher="", exact=False, failure=str(error))
+        most = min(2 * max(1, asked.number) * max(1, asked.page), _MOST_LOCAL)
+        question = msgspec.structs.replace(
+            asked,
+            number=most,
+            page=1,
+            advice=False,
+            statistics=msgspec.structs.replace(known.statistics, sample=max(1, self._learned.pages)),
+            seconds=max(_LEAST_SECONDS, deadline.left() or 0.0),
+        )
+        found = self._learned.find(question, [*self._learned.fresh(candidates, self._node.now()).values()])
+        return msgspec.structs.replace(found, hits=found.hits[max(1, asked.number) * (max(1, asked.page) - 1) :])
+
+    def _pages(self) -> int:
+        """Return the number of pages in the network, as its peers say. One peer counts at most as a hundred usual ones.
+
+        A peer that does not answer now counts as well: others keep its pages as long as they know it.
+        """
+        with self._node.lock:
+            said = [seed.links for seed in self._node.membership.known if seed.links]
+            most = 100 * median(said) + _BOAST if said else 0
+            return int(sum(min(each, most) for each in said)) + self._node.pages
 
     def _said(self, silent: int, asked: int) -> list[str]:
         if asked <= 1:
@@ -188,10 +206,14 @@ class NetworkSearcher:
         return [f"{self.name}: {silent} of {asked} peers did not answer"] if silent else []
 
 
-def _page(found: Findings, asked: Asked) -> Findings:
-    return msgspec.structs.replace(found, hits=found.hits[max(1, asked.number) * (max(1, asked.page) - 1) :])
-
-
 def unit_of(word: str, stems: Sequence[str]) -> Unit:
     """A word, by its own hash and those of its stems."""
     return Unit(word, tuple(dict.fromkeys(map(word_hash, (word, *stems)))))
+
+
+def sites_of(host: str) -> tuple[str, ...]:
+    """Return the ends of the hashes of a host's URLs; none for text that is no host."""
+    try:
+        return tuple(url_hash(f"{scheme}://{host}/")[SITE] for scheme in ("http", "https"))
+    except ValueError:
+        return ()

@@ -15,7 +15,10 @@ from larm.peers.yacy.hashes import packed, position_of, unpacked
 from larm.peers.yacy.item import read_squeezed, squeeze
 from larm.peers.yacy.ring import EXPONENT, partition_of, place_in
 
-ITSELF = 16
+TITLE, DESCRIPTION, ADDRESS, NAMED = 1, 2, 4, 8
+"""Bits of `Reference.where`: title, description, URL, a text of a link to the page."""
+MOST_RANK, RANK_STEPS = 15, 6
+"""Highest link rank of a reference, and its steps from one number of links to ten times as many."""
 MOST = 1_000
 """References in a chunk (YACY-28)."""
 _BITS = 63
@@ -24,17 +27,21 @@ _HASH = 9
 
 
 class Reference(NamedTuple):
-    """That a page has a word (YACY-32): what is needed to choose candidates; the rest says the document."""
+    """A posting: a page has a word (YACY-32). It serves to choose candidates; their documents have the rest."""
 
     url: str
-    """Its hash."""
+    """Hash of the page's URL."""
     hits: int
-    """How often, 1 to 255."""
+    """Occurrences in the text, 0 to 255."""
     where: int
-    """1: in the title, 2: in the description, 4: in the address, or a word with this stem is; so many times `ITSELF`: the word
-    itself is, and 8 of these: in the text; 8: in a text without spaces between words, where an index has it elsewhere."""
+    """The parts of the page with the word, or with a word of this stem, as bits; above them the link rank."""
     length: int
-    """Words of the page's text, as a power of two in quarters: 4 * log2(n)."""
+    """Number of words of the text, in quarters of a power of two: 4 * log2(n)."""
+
+    @property
+    def rank(self) -> float:
+        """The logarithm of the number of links to the page, as its author says; at most 2.5."""
+        return (self.where >> 4) / RANK_STEPS
 
 
 class _Body(msgspec.Struct, array_like=True):

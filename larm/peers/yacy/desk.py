@@ -1,19 +1,20 @@
 """Desk: what a peer answers the others of its network. Any thread; state is touched under the node's lock, and nobody is asked
 under it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import islice
 
 from larm.peers.door import Call, Question, RefusedError
 from larm.peers.rates import Rates, payer
 from larm.peers.yacy import questions as say
-from larm.peers.yacy.chunk import ITSELF, Reference
+from larm.peers.yacy.chunk import ADDRESS, DESCRIPTION, NAMED, TITLE, Reference
 from larm.peers.yacy.greeting import Greeting
 from larm.peers.yacy.hashes import is_hash, packed
 from larm.peers.yacy.item import Header, Item
 from larm.peers.yacy.node import Node
-from larm.peers.yacy.ring import PARTITIONS, partition_of
+from larm.peers.yacy.ring import PARTITIONS
 from larm.peers.yacy.trust import DenyList
+from larm.peers.yacy.url_hash import SITE
 
 _LARGEST_ANSWER = 700_000
 """Bytes of documents in an answer."""
@@ -47,7 +48,6 @@ class Desk:
             Question(say.OFFER, say.Offer, say.Offered, self.offer),
             Question(say.HAND, say.Hand, say.Handed, self.hand),
             Question(say.SEARCH, say.Search, say.Found, self.search, cost=2.0),
-            Question(say.FREQUENCIES, say.Frequencies, say.FrequenciesFound, self.frequencies, cost=4.0),
             Question(say.PAGES, say.PagesOf, say.PagesFound, self.pages),
         ]
 
@@ -121,7 +121,7 @@ class Desk:
     def find(self, asked: say.Search) -> say.Found:
         """The same for ourselves."""
         known = all(map(is_hash, (*asked.words, *asked.urls)))
-        if not known or len(asked.words) > say.MOST_WORDS or len(asked.urls) > say.MOST_ROWS:
+        if not known or len(asked.words) > say.MOST_WORDS or max(len(asked.urls), len(asked.sites)) > say.MOST_ROWS:
             raise RefusedError("that is no search", 400)
         partitions = {each for each in asked.partitions if 0 <= each < PARTITIONS}
         authors: dict[str, int] = {}
@@ -135,26 +135,7 @@ class Desk:
             _word_found(sorted(references[word], key=lambda pair: not node.shows(pair[0])), asked, number_of)
             for word in asked.words
         )
-        averages = node.averages
-        return say.Found(found, tuple(authors), averages.lengths, averages.documents, averages.languages)
-
-    def frequencies(self, call: Call, asked: say.Frequencies) -> say.FrequenciesFound:
-        """How many pages have some words, and where."""
-        self.admit(call, asked.network)
-        return self.count_pages(asked)
-
-    def count_pages(self, asked: say.Frequencies) -> say.FrequenciesFound:
-        """The same for ourselves."""
-        fits = len(asked.words) == len(asked.partitions) <= say.MOST_COUNTED
-        if not fits or len(asked.common) > say.MOST_COUNTED or not all(map(is_hash, asked.words)):
-            raise RefusedError("that is no question for frequencies", 400)
-        node = self._node
-        references = node.shelf.reader.references(asked.words, range(PARTITIONS), node.now())
-        return say.FrequenciesFound(
-            tuple(_counted(references[word], meant) for word, meant in zip(asked.words, asked.partitions, strict=True)),
-            node.averages.documents,
-            tuple(node.averages.common.get(word, (0.0, 0.0, 0.0, 0.0)) for word in asked.common),
-        )
+        return say.Found(found, tuple(authors), node.length)
 
     def pages(self, call: Call, asked: say.PagesOf) -> say.PagesFound:
         """Documents."""
@@ -164,14 +145,14 @@ class Desk:
         return self.pages_of(asked)
 
     def pages_of(self, asked: say.PagesOf, most: int | None = _LARGEST_ANSWER) -> say.PagesFound:
-        """The same for ourselves, of any number; ``most``: bytes."""
-        rows = self._node.shelf.reader.pages(asked.urls, self._node.now())
-        found, size = [], 0
-        for header, body in rows:
-            size += len(body)
-            if most is not None and size > most:
+        """The same for ourselves, of any number; ``most``: bytes. Of a document all items are in the answer, or none."""
+        found, size = list[Item](), 0
+        for url in asked.urls:
+            items = [Item(header, body) for header, body in self._node.shelf.reader.pages(url, self._node.now())]
+            size += sum(len(item.body) for item in items)
+            if most is not None and size > most and found:
                 break
-            found.append(Item(header, body))
+            found += items
         return say.PagesFound(tuple(found))
 
     def admit(self, call: Call, name: str) -> None:
@@ -207,21 +188,14 @@ def _word_found(references: list[tuple[str, Reference]], asked: say.Search, numb
         wanted = set(asked.urls)
         chosen = [each for url, each in best.items() if url in wanted]
     else:
-        chosen = sorted(best.values(), key=lambda pair: worth(pair[1]), reverse=True)
+        sites = set(asked.sites)
+        chosen = sorted(best.values(), key=lambda pair: (pair[1].url[SITE] in sites, worth(pair[1])), reverse=True)
     rows = [
         say.Row(each.url, each.hits, each.where, each.length, number_of(author))
         for author, each in chosen[: max(0, min(asked.most, say.MOST_ROWS))]
     ]
-    return say.WordFound(len(best), tuple(rows), urls)
-
-
-def _counted(references: Iterable[tuple[str, Reference]], partitions: int) -> tuple[int, int, int, int, int]:
-    where: dict[str, int] = {}
-    for _, each in references:
-        if partitions >> partition_of(each.url) & 1:
-            where[each.url] = where.get(each.url, 0) | each.where
-    text, title, description, address = (sum(bool(each & bit * ITSELF) for each in where.values()) for bit in (8, 1, 2, 4))
-    return text, title, description, address, sum(bool(each & 8) for each in where.values())
+    titled = sum(bool(each.where & TITLE) for _, each in best.values())
+    return say.WordFound(len(best), titled, tuple(rows), urls)
 
 
 def worth(reference: Reference, mean: float = 0.0) -> float:
@@ -231,5 +205,5 @@ def worth(reference: Reference, mean: float = 0.0) -> float:
     longer: float = 2.0 ** (reference.length / 4) / (mean or _MEAN)
     hits = reference.hits
     text = 2.2 * hits / (hits + 1.2 * (0.25 + 0.75 * longer))
-    title = 2.0 * bool(reference.where & 1)
-    return max(text, title) + 0.4 * min(text, title) + 0.2 * bool(reference.where & 6) + 0.4
+    title, named = 2.0 * bool(reference.where & TITLE), 1.5 * bool(reference.where & NAMED)
+    return max(text, title) + 0.4 * min(text, title) + 0.2 * bool(reference.where & (DESCRIPTION | ADDRESS)) + named + 0.4

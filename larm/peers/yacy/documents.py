@@ -1,8 +1,10 @@
-"""Documents: those of the candidates of a search, from the owners of their addresses, checked against their authors' signatures
-(YACY-33, 48). The best of them are fetched first, on a thread of their own, and what has come of these is shown soon."""
+"""Documents: fetches the documents of a search's candidates from the owners of their URLs (YACY-33, 48).
+
+Each is checked against its author's signature. The best are fetched first, on a thread of their own, and shown soon.
+"""
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -14,7 +16,7 @@ from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.hashes import position_of
 from larm.peers.yacy.item import Item, Kind, is_body, refusal
 from larm.peers.yacy.node import Node
-from larm.peers.yacy.page import BadPageError, Page, read_page
+from larm.peers.yacy.page import BadPageError, Page, joined, read_page
 from larm.peers.yacy.questions import MOST_PAGES, PAGES, PagesFound, PagesOf
 
 _SHARE = 0.4
@@ -24,19 +26,22 @@ _TOO_LATE = 0.01
 
 
 class Document(NamedTuple):
-    """A page, and who says that it is so."""
+    """A page and its author."""
 
     page: Page
     author: str
     trusted: bool
-    """By the user; of several authors of one page he is believed."""
+    """True if the user trusts the author; of several authors of one page, this one is believed."""
 
 
 class Documents:
-    """Of one search; made by its thread."""
+    """The documents of one search, made by its thread. ``fresh``: returns the URLs of which none need be fetched."""
 
-    def __init__(self, node: Node, desk: Desk, verify: Verify, deadline: Deadline) -> None:
+    def __init__(
+        self, node: Node, desk: Desk, verify: Verify, deadline: Deadline, fresh: Callable[[Iterable[str]], Container[str]]
+    ) -> None:
         # constant after construction
+        self._fresh = fresh
         self._node = node
         self._desk = desk
         self._verify = verify
@@ -46,23 +51,25 @@ class Documents:
         self._changed = threading.Condition()
         # guarded by self._changed
         self._found: dict[str, Document] = {}
+        self._new: dict[str, Document] = {}
+        """Those that were not handed out yet."""
         self._waits = True
 
     def some(self, urls: Sequence[str], elsewhere: Mapping[str, set[str]], soon: Deadline) -> list[Document]:
-        """Those that have come when it is ``soon``, or when the first one comes; who is slow is not waited for."""
+        """Return the documents that have come when it is ``soon``, or the first one that comes later."""
         self._workers.start("larm-network-documents", partial(self._first, urls, elsewhere))
         with self._changed:
             self._changed.wait_for(lambda: not self._waits, soon.left())
             self._changed.wait_for(lambda: self._found or not self._waits, self._deadline.left())
-            return self._known(urls)
+            return self._new_ones_locked()
 
     def all(self, urls: Sequence[str], elsewhere: Mapping[str, set[str]]) -> list[Document]:
-        """As many as can be had, in the order of the candidates; each from an owner, or from who told of it or its author."""
+        """Return all further documents that can be had: from owners, peers that told of the page, or its author."""
         self._fetch(urls, elsewhere)
         if self._failed:
             raise self._failed[0]
         with self._changed:
-            return self._known(urls)
+            return self._new_ones_locked()
 
     def _first(self, urls: Sequence[str], elsewhere: Mapping[str, set[str]]) -> None:
         try:
@@ -73,6 +80,8 @@ class Documents:
                 self._changed.notify_all()
 
     def _fetch(self, urls: Sequence[str], elsewhere: Mapping[str, set[str]]) -> None:
+        fresh = self._fresh(urls)
+        urls = [url for url in urls if url not in fresh]
         tried = {url: {self._node.hash} for url in urls}
         self._ask(self._node.hash, self._missing(urls))
         for _ in range(self._node.redundancy + 2):
@@ -95,20 +104,21 @@ class Documents:
             else self._node.ask(peer, PAGES, question, PagesFound, self._deadline.share(_SHARE))
         )
         items = () if isinstance(answer, NoAnswer) else answer.pages
-        documents = [each for item in items if (each := self._document(item)) is not None]
+        documents = self._documents(items)
         with self._changed:
             for each in documents:
                 name = each.page.hash
                 if name in wanted and (name not in self._found or each.trusted > self._found[name].trusted):
-                    self._found[name] = each
+                    self._found[name] = self._new[name] = each
             self._changed.notify_all()
 
     def _missing(self, urls: Sequence[str]) -> list[str]:
         with self._changed:
             return [url for url in urls if url not in self._found]
 
-    def _known(self, urls: Sequence[str]) -> list[Document]:
-        return [self._found[url] for url in urls if url in self._found]
+    def _new_ones_locked(self) -> list[Document]:
+        new, self._new = [*self._new.values()], {}
+        return new
 
     def _next_owners(
         self, urls: Sequence[str], tried: Mapping[str, set[str]], elsewhere: Mapping[str, set[str]]
@@ -125,8 +135,17 @@ class Documents:
                 plan.setdefault(chosen, []).append(url)
         return plan
 
-    def _document(self, item: Item) -> Document | None:
-        """The document, if its author has signed it, and neither he nor its site is denied."""
+    def _documents(self, items: Sequence[Item]) -> list[Document]:
+        """Join the pieces of each author's page; of two versions of a piece, the newer one counts."""
+        pieces: dict[tuple[str, str], list[Document]] = {}
+        for item in sorted(items, key=lambda item: item.header.created):
+            if (each := self._piece(item)) is not None:
+                pieces.setdefault((each.page.hash, each.author), []).append(each)
+        whole = ((its[0], joined(piece.page for piece in its)) for its in pieces.values())
+        return [first._replace(page=page) for first, page in whole if page is not None]
+
+    def _piece(self, item: Item) -> Document | None:
+        """Return it if its author has signed it, and neither the author nor the site is denied."""
         header, trust = item.header, self._node.trust
         if header.author in trust or header.kind is not Kind.PAGE or header.gone or not is_body(header, item.body):
             return None

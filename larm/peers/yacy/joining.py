@@ -1,92 +1,103 @@
-"""Joining: what peers say of the words of a query becomes candidates, best first (YACY-47, 48). Pure, but for being filled.
+"""Joining: makes candidates, best first, of the postings that peers give (YACY-47, 48). Pure, but for being filled.
 
 A word of the query stands for itself and its stems: a unit. A page has a unit if it has any of them.
 """
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from math import log
+from statistics import median
 
-from larm.index.stems import LANGUAGES
-from larm.peers.yacy.averages import Averages, bounded, typical
+from larm.index.fixed_weights import ALL_WORDS, LINK_RANK
 from larm.peers.yacy.chunk import Reference
 from larm.peers.yacy.desk import worth
 from larm.peers.yacy.hashes import is_hash, unpacked
-from larm.peers.yacy.page import TEXT, TITLE
 from larm.peers.yacy.questions import Found, WordFound
+from larm.peers.yacy.url_hash import SITE
 
-_LONGEST = (TEXT / 4, TITLE / 4, TITLE / 4, 100.0)
-"""Words that texts, titles, descriptions and addresses may have on the average: whoever says more would fill our memory."""
 _LEAST = 0.01
 _UNKNOWN = 0.5
-"""What it is worth that a page has a word of which nothing else is known."""
+"""Worth of a word of which only the abstract says that the page has it."""
 _HASH = 9
 _MOST = 50_000
-"""Addresses of a unit; what comes after them is passed over."""
+"""URLs of a unit; later ones are ignored."""
 
 
 class Joining:
-    """For one search; ``units``: of each word of the query the hashes that stand for it; ``denied``: authors."""
+    """The postings of one search.
 
-    def __init__(self, units: Sequence[Sequence[str]], denied: Container[str] = ()) -> None:
+    ``units``: for each word of the query the hashes that stand for it. ``denied``: authors. ``sites``: hosts that are wanted.
+    """
+
+    def __init__(self, units: Sequence[Sequence[str]], denied: Container[str] = (), sites: Collection[str] = ()) -> None:
         # constant after construction
         self._units: Mapping[str, int] = {word: number for number, words in enumerate(units) for word in words}
         self._denied = denied
+        self._sites = frozenset(sites)
         # added to by one thread at a time
         self._has: list[dict[str, float]] = [{} for _ in units]
-        """Of each unit the pages that have it, and what that is worth."""
+        """For each unit the pages that have it, and its worth there."""
         self._bare: list[set[str]] = [set() for _ in units]
-        """Those of which nothing else is known."""
-        self._averages: list[Averages] = []
+        """For each unit the pages known by abstracts alone."""
+        self._ranks: dict[str, float] = {}
+        self._titled: list[list[float]] = [[] for _ in units]
+        self._lengths: list[int] = []
 
     def add(self, words: Sequence[str], found: Found) -> None:
-        """What a peer has answered to a question for these words."""
-        languages = {each: min(max(0.0, share), 1.0) for each, share in found.languages.items() if each in LANGUAGES}
-        lengths = bounded(found.lengths, _LONGEST)
+        """Add the answer of a peer to a question for these words."""
         passed_over = {number for number, author in enumerate(found.authors) if author in self._denied}
         for word, each in zip(words, found.words, strict=False):
             unit = self._units.get(word)
             if unit is not None:
-                self._add(unit, each, passed_over, lengths[0])
-        self._averages.append(Averages(lengths, max(0, found.documents), languages))
+                self._add(unit, each, passed_over)
+                if each.total:
+                    self._titled[unit].append(min(1.0, max(0, each.titled) / each.total))
+        if found.length > 0:
+            self._lengths.append(found.length)
 
-    def _add(self, unit: int, found: WordFound, passed_over: Container[int], mean: float) -> None:
+    def _add(self, unit: int, found: WordFound, passed_over: Container[int]) -> None:
         has, bare = self._has[unit], self._bare[unit]
         for row in found.rows:
             if row.author in passed_over:
                 continue
             if is_hash(row.url) and all(0 <= each < 256 for each in (row.hits, row.where, row.length)):
-                value = worth(Reference(row.url, row.hits, row.where, row.length), mean)
+                reference = Reference(row.url, row.hits, row.where, row.length)
+                value = worth(reference)
                 if row.url in bare or row.url not in has or has[row.url] < value:
                     has[row.url] = value
                 bare.discard(row.url)
+                self._ranks[row.url] = max(reference.rank, self._ranks.get(row.url, 0.0))
         for at in range(0, len(found.urls) - len(found.urls) % _HASH, _HASH):
             url = unpacked(found.urls[at : at + _HASH])
             if url not in has and len(has) < _MOST:
                 has[url] = _UNKNOWN
                 bare.add(url)
 
-    @property
-    def averages(self) -> Averages:
-        """Of documents, by all who have answered."""
-        return typical(self._averages)
-
     def pages_with(self, unit: int) -> int:
-        """Pages that are known to have it."""
+        """Return the number of pages that are known to have the unit."""
         return len(self._has[unit])
 
+    def titled(self, unit: int) -> int:
+        """Return the number of pages with the unit in the title, by the median of what peers say."""
+        return round(median(self._titled[unit] or (0.0,)) * self.pages_with(unit))
+
+    @property
+    def length(self) -> float:
+        """Mean number of characters of a text, by the median of what peers say; 0: no peer says it."""
+        return median(self._lengths or (0,))
+
     def common(self) -> set[str]:
-        """Pages that have all units."""
+        """Return the pages that have all units."""
         return set.intersection(*map(set, self._has)) if self._has else set()
 
     def unclear(self, most: int) -> list[str]:
-        """Pages that have all units, of which something is not known yet: what a second round asks for."""
+        """Return pages that have all units, some known by abstracts alone: the second round asks for their postings."""
         bare = set.union(*self._bare) if self._bare else set()
         return sorted(self.common() & bare)[:most]
 
     def best(self, number: int, pages: int) -> list[str]:
-        """Candidates, as larm's ranking would have them with its usual settings. ``pages``: how many are in the network."""
+        """Return candidates, best first, as larm's ranking would order them. ``pages``: number of pages in the network."""
         rarity = [max(_LEAST, log(1 + (pages - len(has) + 0.5) / (len(has) + 0.5))) ** 1.2 for has in self._has]
-        all_words = 0.3 * max(rarity, default=0.0)
+        rarest = max(rarity, default=0.0)
         scores: dict[str, float] = {}
         counts: dict[str, int] = {}
         for has, weight in zip(self._has, rarity, strict=True):
@@ -94,5 +105,5 @@ class Joining:
                 scores[url] = scores.get(url, 0.0) + weight * value
                 counts[url] = counts.get(url, 0) + 1
         for url, count in counts.items():
-            scores[url] += all_words * (count == len(self._has))
-        return sorted(scores, key=lambda url: (-scores[url], url))[:number]
+            scores[url] += rarest * (ALL_WORDS * (count == len(self._has)) + LINK_RANK * self._ranks.get(url, 0.0))
+        return sorted(scores, key=lambda url: (url[SITE] not in self._sites, -scores[url], url))[:number]

@@ -1,135 +1,269 @@
-"""Learned: pages that searches have brought from elsewhere, kept as an index of their own (YACY-38, 49).
+"""Learned: the documents that searches have fetched, as one index that ranks all answers (YACY-38, 49).
 
-So what was found once is found again at once, also in stealth, and after a restart. It is bounded, it is not the user's own
-index, and it is shared with nobody: others have it from its authors. What was learned is forgotten after as long as an item
-lives, with its author, and with its site. The table is written after the index, which goes back to what the table knows.
+A search adds the documents that are not in it yet, and finds the best among its candidates by larm's own search. So ranking,
+operators and passages are those of a local index, and a document that is known is not fetched again for an hour. Its pages are
+found again without the network, too, also after a restart. They are bounded, shared with nobody, and forgotten after as long as
+an item lives, with their author, and with their site.
 
-`note` on any thread; all else on the thread that shares, but for `searcher`, which is for any.
+The table is written after the index, which goes back to what the table knows. Thread-safe; `tick` on the thread that shares.
 """
 
+import shutil
 import threading
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from larm.config import SearchSettings
+from larm.errors import StorageError
+from larm.index import page as index
+from larm.index.anchors import ANCHORS, renew_anchors, write_anchors
+from larm.index.meta_words import meta_words
 from larm.index.search.searcher import IndexSearcher
 from larm.index.search.shared import SharedSearcher
 from larm.index.writer import IndexWriter
 from larm.kit.disk.database import Database
 from larm.kit.disk.disk_failure import disk_failures
+from larm.kit.threads.progress import Progress
+from larm.model.crawl_hash import page_hash
 from larm.model.findings import Asked, Findings
-from larm.model.url import URLNormalizer
+from larm.model.url import BadUrl, URLNormalizer
+from larm.peers.strangers import findings_of
 from larm.peers.yacy.item import LIFE
-from larm.peers.yacy.local import parsed
 from larm.peers.yacy.page import Page
 from larm.peers.yacy.trust import Trust
 
 _TABLES = """
-CREATE TABLE IF NOT EXISTS page (normalised TEXT PRIMARY KEY, author TEXT NOT NULL, learned INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS page (
+    hash TEXT PRIMARY KEY, normalised TEXT NOT NULL, fingerprint INTEGER NOT NULL, author TEXT NOT NULL,
+    learned INTEGER NOT NULL, language TEXT NOT NULL, size INTEGER NOT NULL, linked INTEGER NOT NULL, links BLOB NOT NULL)
+    WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS padding (value INTEGER NOT NULL);
+INSERT INTO padding SELECT 0 WHERE NOT EXISTS (SELECT 1 FROM padding);
 """
 _MEMORY = 15_000_000
-_MOST_WAITING = 1_000
-_PERIOD = 10.0
-"""Seconds between two commits."""
-_LOOK = 3_600.0
-"""Seconds between two looks for what is over."""
+_LEAST = 1_000
+"""Pages that are kept at least, or a search would drop its own candidates."""
+_TEXT = 20_000
+"""Characters of a page on the average, at most."""
+_FRESH = 3_600
+"""Seconds for which a document is not fetched again."""
+_PADDING, _MOST_PADDING = "http://padding.invalid/", 4
+"""URLs of the pages without text, and their number for each page at most."""
+_SOME = 50
+"""Pages whose languages say something of the network's."""
+
+
+class _Row(NamedTuple):
+    """What the table has of a page, but for the texts of links."""
+
+    hash: str
+    normalised: str
+    fingerprint: int
+    author: str
+    learned: int
+    language: str
+    size: int
+    linked: int
 
 
 class _Borrowed(SharedSearcher):
-    """Its pages come from the network, which has the say about them."""
+    """The index without the network, whose pages they are: it knows where they stand."""
 
-    def search(self, asked: Asked) -> Iterator[Findings]:
-        """One part; what these pages lack, or that there is none yet, is news to nobody."""
-        for found in super().search(asked):
-            yield msgspec.structs.replace(found, borrowed=True, notes=())
+    def search(self, asked: Asked, among: Sequence[str] | None = None) -> Iterator[Findings]:
+        """Yield one part. What these pages lack is no news."""
+        for found in super().search(asked, among):
+            hits = tuple(hit for hit in found.hits if not hit.url.startswith(_PADDING))
+            yield msgspec.structs.replace(found, hits=hits, borrowed=True, notes=())
 
 
 class Learned:
-    """In ``folder``; at most ``most`` pages, beyond which nothing more is learned."""
+    """The index in ``folder``, of at most ``most`` pages; 0: they are dropped after an hour, and found by no other search."""
 
-    def __init__(self, folder: Path, name: str, settings: SearchSettings, most: int, trust: Trust) -> None:
-        """Raises StorageError."""
+    def __init__(
+        self, folder: Path, settings: SearchSettings, most: int, trust: Trust, *, shows: Callable[[str], bool], name: str = ""
+    ) -> None:
+        """``shows``: returns True if pages of an author are shown; ``name``: that of the network. Raises StorageError."""
         # constant after construction
-        with disk_failures(folder):
-            folder.mkdir(mode=0o700, exist_ok=True)
+        self._lasting = most > 0
         self._folder = folder
-        self._most = most
+        self._most = max(most, _LEAST)
         self._trust = trust
+        self._shows = shows
         self._normalizer = URLNormalizer()
-        self.searcher = _Borrowed(f"network {name}, kept here", partial(IndexSearcher, folder, settings))
-        # only the sharing thread, after construction
-        self._base = Database(folder / "pages.db", _TABLES)
-        self._written = self._looked = float("-inf")
-        self._denied = (trust.denied, trust.denied_sites)
+        opened = partial(IndexSearcher, folder, settings, linked=self._links_to)
+        self.searcher = _Borrowed(f"network {name}, kept here", opened)
         self._lock = threading.Lock()
         # guarded by self._lock
-        self._waiting: list[tuple[str, Page]] = []
+        self._denied = (trust.denied, trust.denied_sites)
+        self._opinions = trust.opinions
+        self._looked = float("-inf")
         self._forget = False
-        self.pages = self._count()
-        """That are kept."""
-        self.passed_over = 0
-        """That were not learned, as there is no room."""
-        if not self._base.generation:
-            self._change([], [])
+        self._fresh = dict[str, str]()
+        """Normalised URLs of documents that this process has fetched under the present votes, by hash."""
+        self._rows = dict[str, _Row]()
+        """The oldest first."""
+        self._linked = dict[int, int]()
+        self._writer = IndexWriter(folder / "index", _MEMORY, 1)
+        try:
+            self._base = self._opened(anew=not self._lasting)
+        except StorageError:  # damaged, or of another version of larm: searches fetch all of it again
+            self._base = self._opened(anew=True)
 
-    def note(self, found: Sequence[tuple[str, Page]]) -> None:
-        """Pages with their authors, whose signatures were checked."""
+    @property
+    def pages(self) -> int:
+        """Number of pages that are kept."""
+        return len(self._rows)
+
+    @property
+    def languages(self) -> Mapping[str, float]:
+        """Shares of the pages in each language; empty while there are few."""
         with self._lock:
-            room = min(_MOST_WAITING, self._most - self.pages) - len(self._waiting)
-            self._waiting += found[: max(0, room)]
-            self.passed_over += max(0, len(found) - max(0, room))
+            counts = Counter(row.language for row in self._rows.values())
+        total = counts.total()
+        return {name: count / total for name, count in counts.items()} if total >= _SOME else {}
+
+    def fresh(self, urls: Iterable[str], now: float) -> dict[str, str]:
+        """Return normalised URLs, by hash, of those of these documents that need not be fetched again."""
+        with self._lock:
+            if self._opinions is not self._trust.opinions:
+                self._opinions, self._fresh = self._trust.opinions, {}
+            known = ((self._rows[url], self._fresh[url]) for url in urls if url in self._fresh)
+            return {row.hash: name for row, name in known if now - row.learned < _FRESH and self._shows(row.author)}
+
+    def add(self, found: Sequence[tuple[str, Page]], now: float, length: float = 0.0) -> None:
+        """Keep pages, each with its author, whose signature was checked. Searches find them at once. Raises StorageError.
+
+        ``length``: mean number of characters of the network's texts; 0: not known.
+        """
+        parsed = [(author, page, as_indexed(page, self._normalizer)) for author, page in found]
+        new = [(author, page, indexed) for author, page, indexed in parsed if indexed is not None]
+        if not new:
+            return
+        with self._lock:
+            names = {page.hash for _, page, _ in new}
+            old = [row for row in self._rows.values() if row.hash not in names]
+            pages = len(old) + len(new) - self._most
+            size = sum(row.size for row in old) + sum(len(page.text) for _, page, _ in new) - self._most * _TEXT
+            over = list[_Row]()
+            for row in old:
+                if len(over) >= pages and size <= 0:
+                    break
+                over.append(row)
+                size -= row.size
+            self._pad([page for _, page, _ in new], len(names) + len(old) - len(over), size + self._most * _TEXT, length)
+            self._change(new, over, int(now))
+
+    def find(self, asked: Asked, among: Sequence[str]) -> Findings:
+        """Return the best of the pages with these normalised URLs."""
+        (found,) = SharedSearcher.search(self.searcher, asked, among)
+        return findings_of("", found, asked.number, trusted=True)
 
     def forget(self) -> None:
-        """All of it, at the next tick."""
-        with self._lock:
-            self._forget = True
+        """Drop all pages at the next tick."""
+        self._forget = True
 
     def tick(self, now: float) -> None:
-        """What is due. Raises StorageError."""
-        denied = (self._trust.denied, self._trust.denied_sites)
+        """Drop what is over, each hour and after each vote. Raises StorageError."""
         with self._lock:
-            forget, self._forget = self._forget, False
-            late = bool(self._waiting) and now - self._written >= _PERIOD
-            new, self._waiting = (self._waiting, []) if late and not forget else ([], [] if forget else self._waiting)
-        over: list[str] = []
-        if forget or denied != self._denied or now - self._looked >= _LOOK:
+            denied = (self._trust.denied, self._trust.denied_sites)
+            if not (self._forget or denied != self._denied or now - self._looked >= _FRESH):
+                return
             self._denied, self._looked = denied, now
-            rows = self._base.rows("SELECT normalised, author, learned FROM page")
-            over = [url for url, author, at in rows if forget or self._is_over(url, author, now - at)]
-        if new or over:
-            self._written = now
-            self._change([(author, page) for author, page in new if author not in self._trust], over, now)
+            before = now - (LIFE if self._lasting else _FRESH)
+            if over := [row for row in self._rows.values() if self._forget or self._is_over(row, before)]:
+                self._change([], over, int(now))
+            self._forget = False
 
     def close(self) -> None:
-        """Close the table."""
-        self._base.close()
-
-    def _is_over(self, normalised: str, author: str, age: float) -> bool:
-        return age >= LIFE or author in self._trust or self._trust.denies_page(normalised)
-
-    def _change(self, new: Sequence[tuple[str, Page]], over: Sequence[str], now: float = 0.0) -> None:
-        writer = IndexWriter(self._folder / "index", _MEMORY, 1)
-        writer.open(self._base.generation or None)
-        try:
-            rows = []
-            for author, each in new:
-                for page in parsed([each], self._normalizer):
-                    writer.add(page)
-                    rows.append((page.url.normalised, author, int(now)))
-            for normalised in over:
-                writer.delete(normalised)
-            generation = writer.commit()
-        finally:
-            writer.close()
-        with self._base.transaction():
-            self._base.write_many("INSERT OR REPLACE INTO page VALUES (?, ?, ?)", rows)
-            self._base.write_many("DELETE FROM page WHERE normalised = ?", [(each,) for each in over])
-            self._base.generation = generation
+        """Close index and table."""
         with self._lock:
-            self.pages = self._count()
+            self._writer.close()
+            self._base.close()
 
-    def _count(self) -> int:
-        return int(self._base.row("SELECT COUNT(*) FROM page")[0])
+    def _is_over(self, row: _Row, before: float) -> bool:
+        return row.learned <= before or not self._shows(row.author) or self._trust.denies_page(row.normalised)
+
+    def _links_to(self, fingerprints: Iterable[int]) -> Sequence[int]:
+        return [self._linked.get(each, 0) for each in fingerprints]
+
+    def _opened(self, *, anew: bool) -> Database:
+        with disk_failures(self._folder):
+            if anew:
+                shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+        base = Database(self._folder / "pages.db", _TABLES)
+        rows = base.rows(f"SELECT {', '.join(_Row._fields)} FROM page ORDER BY learned")  # noqa: S608
+        self._writer.open(base.generation or None)
+        if not base.generation:
+            write_anchors(self._folder / ANCHORS, lambda _: ())
+        self._rows = {row[0]: _Row(*row) for row in rows}
+        self._linked = {row.fingerprint: row.linked for row in self._rows.values()}
+        self._padding = int(base.row("SELECT value FROM padding")[0])
+        return base
+
+    def _pad(self, new: Sequence[Page], pages: int, size: int, length: float) -> None:
+        """Let the index have the mean length of all of the network, by pages without text: long pages are found more often."""
+        wanted = min(_MOST_PADDING * pages, round(size / length) - pages) if length else 0
+        if abs(wanted - self._padding) <= (pages + self._padding) / 20:
+            return
+        title, description = (
+            " ".join(["x"] * round(sum(len(text.split()) for text in texts) / len(new)))
+            for texts in ([page.title for page in new], [page.description for page in new])
+        )
+        for number in range(max(0, wanted), self._padding):
+            self._writer.delete(f"{_PADDING}{number}")
+        for number in range(self._padding, wanted):
+            url = self._normalizer.parse(f"{_PADDING}{number}")
+            self._writer.add(index.Page(url, "", title, "", description=description))
+        self._padding = max(0, wanted)
+
+    def _change(self, new: Sequence[tuple[str, Page, index.Page]], over: Sequence[_Row], now: int) -> None:
+        links: dict[int, Sequence[str]] = {row.fingerprint: () for row in over}
+        for row in over:
+            self._writer.delete(row.normalised)
+        rows = list[_Row]()
+        for author, page, indexed in new:
+            self._writer.add(indexed)
+            url, size = indexed.url, len(page.text)
+            links[url.fingerprint] = page.links
+            rows.append(_Row(page.hash, url.normalised, url.fingerprint, author, now, page.language, size, page.linked))
+        generation = self._writer.commit()
+        renewed = renew_anchors(self._folder / ANCHORS, links.items(), generation, Progress())
+        with self._base.transaction():
+            self._base.write_many("DELETE FROM page WHERE hash = ?", [(row.hash,) for row in over])
+            self._base.write_many(
+                "INSERT OR REPLACE INTO page VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [(*row, msgspec.msgpack.encode(links[row.fingerprint])) for row in rows],
+            )
+            self._base.write("UPDATE padding SET value = ?", (self._padding,))
+            self._base.generation = generation
+        for row in (*over, *rows):
+            self._rows.pop(row.hash, None)
+            self._fresh.pop(row.hash, None)
+            self._linked.pop(row.fingerprint, None)
+        self._rows |= {row.hash: row for row in rows}
+        self._fresh |= {row.hash: row.normalised for row in rows}
+        self._linked |= {row.fingerprint: row.linked for row in rows}
+        if not renewed:
+            write_anchors(self._folder / ANCHORS, self._texts, generation)
+
+    def _texts(self, after: int) -> Iterator[tuple[int, Sequence[str]]]:
+        rows = self._base.rows("SELECT fingerprint, links FROM page WHERE fingerprint > ? ORDER BY fingerprint", (after,))
+        return ((page, msgspec.msgpack.decode(links)) for page, links in rows)
+
+
+def as_indexed(page: Page, normalizer: URLNormalizer) -> index.Page | None:
+    """Return the page as an index takes it; None for a malformed URL."""
+    try:
+        url = normalizer.parse(page.url)
+    except BadUrl:
+        return None
+    meta = meta_words(url, page.mime, language=page.language, size=page.size, modified=page.modified, fetched=page.fetched)
+    same = ("title", "description", "text", "language", "mime", "modified", "fetched", "size", "other")
+    told = {name: getattr(page, name) for name in same}
+    return index.Page(url=url, meta=meta, digest=page_hash(page.title, page.text), **told)

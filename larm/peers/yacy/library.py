@@ -1,7 +1,7 @@
-"""Library: the pages of this machine's crawls, as what is to be shared. On the thread ``larm-network-share``.
+"""Library: the pages of this machine's crawls that are shared. On the thread ``larm-network-share``.
 
-Shared is what anybody could have had (`larm.model.restriction`), no more of its text than it allows to be shown, and only of
-crawls that do not run (YACY-28).
+Only pages that anybody could have had are shared (`larm.model.restriction`), with no more text than each allows to be shown. A
+crawl that runs is shared afterwards (YACY-28). The texts and the number of links to a page are those of its own crawl.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,17 +10,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from larm.errors import LarmError
+from larm.graph.reader import GraphReader, open_graph
 from larm.index.analysis import Analyzer
+from larm.index.anchors import said
 from larm.index.candidate import Candidate
 from larm.index.reader import IndexReader
 from larm.index.search.query import parse_question
 from larm.index.statistics import read_in
 from larm.index.stems import LANGUAGES, Stemmer
-from larm.index.tree import wanted
+from larm.index.tree import All, Meta, wanted
 from larm.model.restriction import open_to
 from larm.ops.control.client import Control, NotRunning
-from larm.peers.yacy.asking import Understood, Unit, unit_of
-from larm.peers.yacy.page import TEXT, Page, Words
+from larm.peers.yacy.asking import Understood, Unit, sites_of, unit_of
+from larm.peers.yacy.page import Page, Words
 from larm.peers.yacy.publishing import Source
 from larm.peers.yacy.questions import MOST_WORDS
 from larm.peers.yacy.url_hash import LOCAL, flags_of, url_hash
@@ -64,7 +66,9 @@ class Vocabulary:
         notes = list(question.notes)
         if not units:
             notes.append("a network is asked for words that are not too common; there are none")
-        return Understood(tuple(units), tuple(notes))
+        items = question.tree.items if isinstance(question.tree, All) else (question.tree,)
+        hosts = [item.value for item in items if isinstance(item, Meta) and item.name in {"site", "host"}]
+        return Understood(tuple(units), tuple(notes), tuple(end for host in hosts for end in sites_of(host)))
 
     def _unit(self, word: str, most: int, weights: Mapping[str, float]) -> Unit:
         """With the stems of the weightiest languages."""
@@ -78,6 +82,10 @@ class Vocabulary:
 
 _AGAIN = 86_400.0
 _LONGEST = 2_048
+_TEXTS = 1_000
+"""Texts of links to a page that are looked at."""
+_MENUS = 500_000
+"""Pages of an index of which words in menus are shared: they are collected in memory."""
 _MOST_STEMS, _GUESSED = 6, 3
 """Of a word: in a large network each makes 48 more peers be asked."""
 
@@ -120,12 +128,14 @@ class Library:
                 continue
             reader = IndexReader(path / "index")
             left_out += reader.documents - reader.open_pages(readers)
+            menus = reader.menus() if reader.documents <= _MENUS else _no_menus
+            graph = open_graph(path / "graph")
             for candidate in reader.every(readers):
                 name = shareable_name(reader.url(candidate), private=self._private)
                 if name is None:
                     left_out += 1
                 else:
-                    found.setdefault(name, Source(name, partial(page_of, reader, candidate)))
+                    found.setdefault(name, Source(name, partial(page_of, reader, candidate, menus, graph)))
         self._seen = seen
         return Shelved(list(found.values()), left_out)
 
@@ -141,20 +151,28 @@ def shareable_name(url: str, *, private: bool) -> str | None:
     return name if private or flags_of(name) >> 2 & 7 != LOCAL else None
 
 
-def page_of(reader: IndexReader, candidate: Candidate) -> Page:
-    """What is shared of a page."""
+def page_of(reader: IndexReader, candidate: Candidate, menus: Callable[[Candidate], str], graph: GraphReader | None) -> Page:
+    """Return what is shared of a page. Raises StorageError."""
     match = reader.read(candidate, 0.0)
+    texts = graph.texts(candidate.page, _TEXTS) if graph is not None else ()
     return Page(
         url=match.url,
         title=match.title,
         description=match.description,
-        text=match.body[: TEXT if match.quote is None else min(TEXT, match.quote)],
+        text=match.body[: match.quote],
         language=match.language,
         mime=match.mime,
         modified=match.modified,
         fetched=match.fetched,
         size=match.size,
+        other=menus(candidate) if match.quote is None else "",
+        links=tuple(dict.fromkeys(filter(None, map(said, texts)))),
+        linked=graph.in_degree(candidate.page) if graph is not None else 0,
     )
+
+
+def _no_menus(_: Candidate) -> str:
+    return ""
 
 
 def _no_stems(_: str) -> Iterator[str]:

@@ -18,13 +18,12 @@ from larm.peers.addresses import may_be_asked
 from larm.peers.channel import Asker, Contact
 from larm.peers.identity import Signer, Verify
 from larm.peers.rates import payer
-from larm.peers.yacy.averages import Averages
 from larm.peers.yacy.hashes import belongs
 from larm.peers.yacy.membership import Membership
 from larm.peers.yacy.own_address import OwnAddress
 from larm.peers.yacy.page import Page
 from larm.peers.yacy.profile import Mode, Profile
-from larm.peers.yacy.questions import FREQUENCIES, PAGES, SEARCH
+from larm.peers.yacy.questions import PAGES, SEARCH
 from larm.peers.yacy.ring import Ring
 from larm.peers.yacy.seed import Flags, PeerType, Seed, is_good, signed, write_seed
 from larm.peers.yacy.shelf import Shelf
@@ -36,7 +35,7 @@ A = TypeVar("A", bound=msgspec.Struct)
 
 _PATIENCE = 0.5
 """Seconds in which a living peer answers."""
-_OF_A_SEARCH = frozenset((SEARCH, FREQUENCIES, PAGES))
+_OF_A_SEARCH = frozenset((SEARCH, PAGES))
 
 
 class Node:
@@ -78,8 +77,7 @@ class Node:
         # guarded by self.lock
         self.membership = Membership(profile.hash, profile.network, random, profile.young)
         self.shelf = shelf
-        self.words = self.pages = 0
-        self.averages = Averages()
+        self.words = self.pages = self.length = 0
         self.counts: Counter[str] = Counter()
         self.stealthy = False
         """True while the user has switched the network off (YACY-50)."""

@@ -96,7 +96,8 @@ class Publishing:
     def _bodies(self, pages: Sequence[Page], depth: int) -> Iterator[tuple[Kind, tuple[int, int], bytes]]:
         references: list[tuple[str, Reference]] = []
         for page in pages:
-            yield Kind.PAGE, (place_of(page), place_of(page)), write_page(page)
+            for body in write_page(page):
+                yield Kind.PAGE, (place_of(page), place_of(page)), body
             references += references_of(page, self._words, self._stems(page), self._is_common)
         for places, words in cut(references, depth):
             yield Kind.WORDS, places, write_chunk(words)

@@ -5,12 +5,9 @@ from typing import Annotated
 
 import msgspec
 
-from larm.peers.yacy.averages import Four
 from larm.peers.yacy.item import Header, Item
 
-PING, COUNT, OFFER, HAND, SEARCH, FREQUENCIES, PAGES = (
-    f"/yacy/{name}" for name in ("ping", "count", "offer", "hand", "search", "frequencies", "pages")
-)
+PING, COUNT, OFFER, HAND, SEARCH, PAGES = (f"/yacy/{name}" for name in ("ping", "count", "offer", "hand", "search", "pages"))
 DENIED = "/yacy/denied"
 ORDERS, RECEIPT = "/yacy/orders", "/yacy/receipt"
 SEEDS = "/yacy/seeds"
@@ -24,8 +21,6 @@ MOST_NAMED = 64
 """Hashes in a ping, 1 KB: with three pings a period 10,000 peers are gone through in half an hour."""
 MOST_WORDS = 64
 """Hashes in a search: sixteen words with three stems each, or thirty with one."""
-MOST_COUNTED = 400
-"""Words of which frequencies are asked."""
 MOST_ABSTRACT = 5_000
 """Addresses of a word in an answer: 60 KB."""
 MOST_ROWS = 1_000
@@ -123,6 +118,8 @@ class Search(msgspec.Struct, frozen=True):
     """All addresses of each word are wanted, too (YACY-47)."""
     urls: tuple[str, ...] = ()
     """The second round: only references of these."""
+    sites: tuple[str, ...] = ()
+    """Ends of URLs' hashes: references of pages of these hosts come before all others."""
 
 
 Number = Annotated[int, msgspec.Meta(lt=1 << 53)]
@@ -144,6 +141,8 @@ class WordFound(msgspec.Struct, frozen=True):
     """Of one word."""
 
     total: Number
+    titled: Number = 0
+    """Pages with the word in the title, of the total."""
     rows: tuple[Row, ...] = ()
     urls: bytes = b""
     """The abstract: nine bytes for each address."""
@@ -154,34 +153,8 @@ class Found(msgspec.Struct, frozen=True):
 
     words: tuple[WordFound, ...]
     authors: tuple[str, ...] = ()
-    lengths: Four = (0.0, 0.0, 0.0, 0.0)
-    """Of the documents that the peer keeps, in words, on the average; 0: it keeps none."""
-    documents: Number = 0
-    """That it keeps."""
-    languages: dict[str, float] = {}
-    """Shares of these."""
-
-
-class Frequencies(msgspec.Struct, frozen=True):
-    """How many pages have these words? As hashes, of the words themselves."""
-
-    network: str
-    words: tuple[str, ...]
-    partitions: tuple[int, ...]
-    """Of each word, those that are meant, as a sum of powers of two."""
-    common: tuple[str, ...] = ()
-    """Words that nobody shares."""
-
-
-class FrequenciesFound(msgspec.Struct, frozen=True):
-    """For each word, in the order of the question."""
-
-    pages: tuple[tuple[Number, Number, Number, Number, Number], ...]
-    """That have it in the text, the title, the description, the address, a text without spaces."""
-    documents: Number = 0
-    """That the peer keeps."""
-    common: tuple[Four, ...] = ()
-    """Shares of these documents that have each common word."""
+    length: Number = 0
+    """Characters of a text, on the average of the documents that the peer keeps; 0: it keeps none."""
 
 
 class PagesOf(msgspec.Struct, frozen=True):

@@ -34,6 +34,7 @@ class Rounds:
         words: tuple[str, ...],
         topics: Collection[str],
         *,
+        sites: tuple[str, ...],
         redundancy: int,
         deadline: Deadline,
     ) -> None:
@@ -41,6 +42,7 @@ class Rounds:
         self._node = node
         self._desk = desk
         self._words = words
+        self._sites = sites
         self._deadline = deadline
         self._workers = Workers(lambda _, error: self._failed.append(error))
         with node.lock:
@@ -114,8 +116,9 @@ class Rounds:
 
         def ask(peer: str, partitions: Collection[int]) -> None:
             question = Search(
-                self._node.network, self._words, tuple(sorted(partitions)), _ROWS, abstracts=not urls, urls=tuple(urls)
-            )
+                self._node.network, self._words, tuple(sorted(partitions)), _ROWS,
+                abstracts=not urls, urls=tuple(urls), sites=self._sites,
+            )  # fmt: skip
             own = peer == self._node.hash  # what is here is asked without a wire
             answer = self._desk.find(question) if own else self._node.ask(peer, SEARCH, question, Found, seconds)
             with self.lock:

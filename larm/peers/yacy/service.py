@@ -30,7 +30,6 @@ from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.greeting import Greeting
 from larm.peers.yacy.learned import Learned
 from larm.peers.yacy.library import Library, Vocabulary
-from larm.peers.yacy.local import local_search
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.order_book import OrderBook, OrderDesk
 from larm.peers.yacy.profile import Mode, Profile, birth_of, pin_of
@@ -119,17 +118,16 @@ class Service:
         desk = Desk(self.node, self.greeting)
         questions = [*desk.questions, *OrderDesk(self.node, desk, self.orders).questions]
         self.door = Door(identity, questions, clock, denied=self.trust)
+        self._learned = Learned(
+            folder / "learned", search, settings.learn, self.trust, shows=self.node.shows, name=settings.name
+        )
         self.searcher = NetworkSearcher(
             self.node,
             desk,
             is_signed,
             understand=vocabulary.understand,
-            local=local_search(search, folder / "searches"),
+            learned=self._learned,
             clock=clock,
-            learn=lambda found: None if self._learned is None else self._learned.note(found),
-        )
-        self._learned = (
-            Learned(folder / "learned", settings.name, search, settings.learn, self.trust) if settings.learn else None
         )
         self._library = Library(directories, private=private)
         self._publishing = Publishing(
@@ -169,12 +167,12 @@ class Service:
     @property
     def searchers(self) -> Sequence[Searcher]:
         """What a search asks: the network, and what it has brought before."""
-        return [self.searcher] if self._learned is None else [self.searcher, self._learned.searcher]
+        return [self.searcher, self._learned.searcher] if self._settings.learn else [self.searcher]
 
     @property
     def learned(self) -> int:
         """Pages that searches have brought, and that are kept."""
-        return 0 if self._learned is None else self._learned.pages
+        return self._learned.pages
 
     # -- for the page of `larm serve`, on any thread
 
@@ -198,8 +196,7 @@ class Service:
 
     def forget(self) -> None:
         """What searches have brought."""
-        if self._learned is not None:
-            self._learned.forget()
+        self._learned.forget()
 
     def order(self, url: str, depth: int) -> bool:
         """Have others crawl it; False: it can't be. Raises StorageError."""
@@ -231,8 +228,7 @@ class Service:
         if not self.node.stealthy and self._library.is_due(self.node.now()):
             self._publish()
         self._spreading.tick()
-        if self._learned is not None:
-            self._learned.tick(self.node.now())
+        self._learned.tick(self.node.now())
 
     def _publish(self) -> None:
         shelved = self._library.shelved(self.node.now())

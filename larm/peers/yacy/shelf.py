@@ -179,7 +179,8 @@ class Shelf:
 
     def own_pages(self) -> int:
         """Documents of our own that are out."""
-        return int(self._base.row("SELECT COUNT(*) FROM item WHERE own AND kind = ? AND NOT gone", (Kind.PAGE,))[0])
+        query = "SELECT COUNT(DISTINCT hash) FROM found JOIN item ON id = item WHERE own AND kind = ? AND NOT gone"
+        return int(self._base.row(query, (Kind.PAGE,))[0])
 
     def put_own(self, header: Header) -> None:
         """A newer header of an own item: renewed, or withdrawn."""

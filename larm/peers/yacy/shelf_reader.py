@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from larm.kit.disk.database import Database
-from larm.peers.yacy.averages import Averages, averages_of
 from larm.peers.yacy.chunk import Reference, references_in
 from larm.peers.yacy.hashes import packed
 from larm.peers.yacy.item import LIFE, Header, Kind, decoded_key
@@ -18,10 +17,10 @@ HEADER = "kind, author, digest, first, last, created, gone, signature"
 """Columns of which `header_of` makes one."""
 _AUTHORS = 4
 """Of one address, whose documents are handed out."""
-_MOST_DOCUMENTS = 50
-"""Of one address, that are looked at."""
-_SAMPLE = 500
-"""Documents of which the averages are."""
+_MOST_ITEMS, _PIECES = 100, 12
+"""Items of one URL that are read, and of these the items of one author: one document has at most nine."""
+_SAMPLE = 200
+"""Items of which the mean length is taken: any, as digests are random."""
 Found = list[tuple[str, Reference]]
 """Author and reference."""
 
@@ -60,39 +59,33 @@ class ShelfReader:
                         seen[word].setdefault((key, each.url), each)
         return {word: [(author, each) for (author, _), each in found.items()] for word, found in seen.items()}
 
-    def averages(self) -> Averages:
-        """Of documents that are here because of their addresses, and so of any; of own ones where there are no others."""
-        for own in (0, 1):
-            ((count,),) = self._read("SELECT COUNT(*) FROM item WHERE kind = ? AND NOT gone AND own = ?", (Kind.PAGE, own))
-            if count:
-                rows = self._read(
-                    "SELECT body FROM item WHERE kind = ? AND NOT gone AND own = ? AND id % ? = 0 LIMIT ?",
-                    (Kind.PAGE, own, max(1, count // _SAMPLE), 2 * _SAMPLE),
-                )
-                pages = [read_page(body) for (body,) in rows]
-                if pages:
-                    return averages_of(pages, count)
-        return Averages()
+    def pages(self, url: str, now: float) -> list[tuple[Header, bytes]]:
+        """Return the documents with this URL's hash, of four authors: those whose items came first; of each the newest items.
 
-    def pages(self, urls: Sequence[str], now: float) -> list[tuple[Header, bytes]]:
-        """Documents with these addresses' hashes; of one address those of four authors: who came first, and of his the newest.
+        A stranger who writes something newer about a page displaces no other author.
+        """
+        rows = self._read(
+            f"SELECT body, {HEADER} FROM item JOIN found ON item.id = found.item "  # noqa: S608
+            "WHERE found.hash = ? AND kind = ? AND created > ? ORDER BY id LIMIT ?",
+            (packed(url), Kind.PAGE, now - LIFE, _MOST_ITEMS),
+        )
+        by_author: dict[str, list[tuple[Header, bytes]]] = {}
+        for row in rows:
+            header = header_of(row[1:])
+            by_author.setdefault(header.author, []).append((header, row[0]))
+        newest = (sorted(each, key=lambda item: -item[0].created)[:_PIECES] for each in [*by_author.values()][:_AUTHORS])
+        return [item for each in newest for item in each if not item[0].gone]
 
-        So a stranger who writes something newer about a page displaces nobody."""
-        found = []
-        for url in urls:
-            rows = self._read(
-                f"SELECT id, body, {HEADER} FROM item JOIN found ON item.id = found.item "  # noqa: S608
-                "WHERE found.hash = ? AND kind = ? AND created > ? ORDER BY id LIMIT ?",
-                (packed(url), Kind.PAGE, now - LIFE, _MOST_DOCUMENTS),
-            )
-            by_author: dict[str, tuple[Header, bytes]] = {}
-            for row in rows:
-                header = header_of(row[2:])
-                before = by_author.get(header.author)
-                if before is None or before[0].created <= header.created:
-                    by_author[header.author] = header, row[1]
-            found += [*by_author.values()][:_AUTHORS]
-        return found
+    def length(self) -> int:
+        """Return the mean number of characters of a document's text, of documents that are here because of their URLs.
+
+        0: there are none. A further piece of a text is no document of its own.
+        """
+        rows = self._read(
+            "SELECT body FROM item WHERE kind = ? AND NOT gone AND NOT own ORDER BY digest LIMIT ?", (Kind.PAGE, _SAMPLE)
+        )
+        pages = [read_page(body) for (body,) in rows]
+        return round(sum(len(page.text) for page in pages) / max(1, sum(page.piece == 0 for page in pages)))
 
     def close(self) -> None:
         """Close the file."""

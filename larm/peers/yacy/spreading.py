@@ -97,7 +97,7 @@ class Spreading:
         node, size = self._node, self._node.shelf.counts[1]
         if node.now() >= self._counted + _COUNTED or abs(size - self._size) > self._size / _OTHER:
             self._counted, self._size = node.now(), size
-            node.words, node.pages, node.averages = node.shelf.words, node.shelf.own_pages(), node.shelf.reader.averages()
+            node.words, node.pages, node.length = node.shelf.words, node.shelf.own_pages(), node.shelf.reader.length()
 
     def _plan(self, rows: Sequence[tuple[int, Header]]) -> dict[str, list[tuple[int, Header]]]:
         """For each peer what it should be offered. Under the node's lock."""

@@ -13,6 +13,8 @@ from larm.peers.yacy.hashes import ALPHABET, VALUES, hash_of
 
 _PORTS = {"http": 80, "https": 443, "ftp": 21, "smb": 445}
 _NOT_HTTP = 32
+SITE = slice(6, 12)
+"""Characters of a URL's hash that are the same for all pages of a host."""
 _SHORT_NAMES = (8, 12, 16)
 
 

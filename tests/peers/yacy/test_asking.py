@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
+from weakref import WeakKeyDictionary
 
 import msgspec
 import pytest
@@ -20,18 +21,15 @@ from larm.kit.decoding import decoded
 from larm.model.findings import Asked, Findings
 from larm.peers.door import Call
 from larm.peers.yacy import asking, rounds
-from larm.peers.yacy.asking import NetworkSearcher, Understood, unit_of
-from larm.peers.yacy.averages import COMMON, Averages
+from larm.peers.yacy.asking import NetworkSearcher, Understood, sites_of, unit_of
 from larm.peers.yacy.chunk import Reference, cut, write_chunk
-from larm.peers.yacy.counting import Counting
 from larm.peers.yacy.hashes import position_of, word_hash
 from larm.peers.yacy.item import Kind, digest_of, new_header
-from larm.peers.yacy.joining import Joining
-from larm.peers.yacy.local import local_search
+from larm.peers.yacy.learned import Learned
 from larm.peers.yacy.node import contact_of
 from larm.peers.yacy.page import Page, write_page
 from larm.peers.yacy.profile import Mode
-from larm.peers.yacy.questions import FREQUENCIES, PAGES, SEARCH, Found, FrequenciesFound, Search
+from larm.peers.yacy.questions import PAGES, SEARCH, Found, Search
 from larm.peers.yacy.ring import partition_of, place_in
 from larm.peers.yacy.together import together
 from larm.peers.yacy.trust import Vote
@@ -58,11 +56,14 @@ def understand(query: str, _: Mapping[str, float]) -> Understood:
 
 
 NOTES = TemporaryDirectory()
+LEARNED: WeakKeyDictionary[Peer, Learned] = WeakKeyDictionary()
 
 
 def searcher(peer: Peer) -> NetworkSearcher:
-    local = local_search(SearchSettings(), Path(NOTES.name) / "searches")
-    return NetworkSearcher(peer.node, peer.desk, fake_verify, understand=understand, local=local, clock=SystemClock())
+    if peer not in LEARNED:
+        folder, node = Path(mkdtemp(dir=NOTES.name)), peer.node
+        LEARNED[peer] = Learned(folder, SearchSettings(), 1_000, node.trust, shows=node.shows)
+    return NetworkSearcher(peer.node, peer.desk, fake_verify, understand=understand, learned=LEARNED[peer], clock=SystemClock())
 
 
 def search(peer: Peer, query: str) -> Findings:
@@ -100,22 +101,6 @@ def test_pages_with_all_words_are_found_by_abstracts_where_few_rows_are_told(net
     monkeypatch.setattr(rounds, "_ROWS", 1)
     found = search(net.peers[7], "red otter")
     assert {hit.url for hit in found.hits if hit.complete} == {page(n).url for n in (6, 21)}
-
-
-def test_a_query_is_read_in_the_languages_that_peers_have_said(net: Net) -> None:
-    told = []
-
-    def noted(query: str, shares: Mapping[str, float]) -> Understood:
-        told.append(dict(shares))
-        return understand(query, shares)
-
-    local = local_search(SearchSettings(), Path(NOTES.name) / "searches")
-    asker = NetworkSearcher(
-        net.peers[7].node, net.peers[7].desk, fake_verify, understand=noted, local=local, clock=SystemClock()
-    )
-    for _ in range(2):
-        list(asker.search(Asked(query="otter", wait=60.0)))
-    assert told == [{}, {"en": 1.0}]
 
 
 def test_operators_are_those_of_a_local_search(net: Net) -> None:
@@ -169,19 +154,13 @@ def test_who_does_not_know_of_the_dead_asks_those_who_took_over(net: Net) -> Non
 
 
 def test_pages_are_counted_as_before_while_peers_are_missed(net: Net) -> None:
-    asker = net.peers[0]
-    counting = Counting(asker.node, asker.desk)
+    asker = searcher(net.peers[0])
     net.run(1_200)  # all say how many pages they have
-    pages, words = counting.pages(), counting.frequencies(["otter", "red"], 30, 3.0)
-    assert pages == 30
-    assert words["main"] == {"otter": 6, "red": 10}
+    assert asker._pages() == 30
     for dead in net.peers[1:3]:
         dead.up = False
-    for _ in range(5):  # first they do not answer; then others own their places, and have nothing yet
-        net.clock.advance(1)
-        found = counting.frequencies(["otter", "red"], 30, 3.0)
-    assert found == words
-    assert counting.pages() == pages
+    list(asker.search(Asked(query="otter", wait=60.0)))
+    assert asker._pages() == 30
 
 
 def test_a_junior_searches(net: Net) -> None:
@@ -209,7 +188,7 @@ def test_a_liar_changes_no_document(net: Net) -> None:
     """It answers with a document of its own for somebody else's address, under the author's name."""
     target = page(7)
     liar = FakeKey(666)
-    body = write_page(Page(url=target.url, title="Buy pills", text="heron heron heron"))
+    (body,) = write_page(Page(url=target.url, title="Buy pills", text="heron heron heron"))
     place = position_of(target.hash)
     header = new_header(Kind.PAGE, digest_of(body), (place, place), net.clock.wall(), liar)
     stolen = type(header)(
@@ -266,7 +245,7 @@ def test_a_stranger_displaces_no_document_by_newer_ones(net: Net) -> None:
     owners = net.peers[6].node.ring().owners(position_of(target.hash), 3)
     for number in range(9):
         stranger = FakeKey(700 + number)
-        body = write_page(Page(url=target.url, title="Buy pills", text=f"heron heron heron {number}", language="en"))
+        (body,) = write_page(Page(url=target.url, title="Buy pills", text=f"heron heron heron {number}", language="en"))
         header = new_header(Kind.PAGE, digest_of(body), (position_of(target.hash),) * 2, net.clock.wall(), stranger)
         for peer in (each for each in net.peers if each.node.hash in owners):
             assert not peer.node.shelf.handed(header, body, net.clock.wall())
@@ -279,29 +258,12 @@ def test_a_stranger_displaces_no_document_by_newer_ones(net: Net) -> None:
     assert not any("pills" in hit.title for hit in search(net.peers[6], "heron").hits)
 
 
-def test_numbers_that_cannot_be_cost_nothing(net: Net) -> None:
-    """What a peer says of lengths, of frequencies and of its own size."""
-    before = [hit.url for hit in search(net.peers[7], "red otter").hits]
-    for liar in net.peers[:6]:
-        liar.node.averages = Averages((1e300,) * 4, 10**9, {"xx": 1e300}, dict.fromkeys(COMMON, (-1e300, 1e300, 2.0, 5.0)))
-        desk = liar.desk
-        lie = FrequenciesFound(pages=((10**15, -5, 3, 10**15, 1),) * 5)
-        liar.questions[FREQUENCIES] = liar.questions[FREQUENCIES]._replace(
-            handler=lambda call, asked, desk=desk, lie=lie: msgspec.structs.replace(
-                desk.frequencies(call, asked), pages=lie.pages[:1] * len(asked.words)
-            )
-        )
-    found = search(net.peers[7], "red otter")
-    assert {hit.url for hit in found.hits} == set(before)
-    assert not found.failure
-
-
 def test_numbers_that_nobody_can_reckon_with_are_no_answer() -> None:
     """Python knows whole numbers of any length, and fails where it divides them."""
-    for answer, kind in ((b'{"words": [], "documents": %s}', Found), (b'{"pages": [[1, 2, 3, 4, %s]]}', FrequenciesFound)):
-        decoded(answer % b"123", kind)
-        with pytest.raises(msgspec.ValidationError):
-            decoded(answer % (b"9" * 400), kind)
+    answer = b'{"words": [{"total": %s}]}'
+    decoded(answer % b"123", Found)
+    with pytest.raises(msgspec.ValidationError):
+        decoded(answer % (b"9" * 400), Found)
 
 
 class Hang:
@@ -356,33 +318,35 @@ def test_documents_that_have_come_are_shown_while_their_other_owners_are_slow(
     assert len(last.hits) == 30
 
 
-def test_words_that_nobody_shares_are_counted_by_samples(net: Net) -> None:
-    """Or the first pages would count, which are chosen by their words."""
-    net.run(1_200)
-    asker = net.peers[0]
-    found = Counting(asker.node, asker.desk).frequencies(["the", "what", "about", "of", "otter"], 30, 3.0)
-    assert found["main"] == {"the": 30, "what": 30, "about": 0, "of": 0, "otter": 6}
-    assert found["title"] == {"the": 30, "what": 0, "about": 30, "of": 0, "otter": 6}
+def test_a_long_page_is_found_by_its_last_words(tmp_path: Path) -> None:
+    """Its document takes several items."""
+    net = Net(tmp_path)
+    net.add(5)
+    net.run(300)
+    noise = " ".join(f"{number * 7_919 % 100_003:x}" for number in range(40_000))
+    long = Page(url="http://long.example/", title="Long", text=f"begin {noise} theend", fetched=7)
+    net.peers[0].publish(long)
+    net.settle()
+    assert urls(search(net.peers[4], "theend begin")) == {long.url}
 
 
-def test_averages_are_known_as_soon_as_documents_are_kept(net: Net) -> None:
-    net.run(60)
-    mean = sum(len(page(n).text.split()) for n in range(30)) / 30
-    keeps = [peer.node.averages for peer in net.peers if peer.node.shelf.reader.averages().documents]
-    assert all(each.documents and each.lengths[0] > 0 for each in keeps)
-    joining = Joining([("A" * 12,)])
-    for each in keeps:
-        joining.add((), Found((), (), each.lengths, each.documents, each.languages))
-    assert joining.averages.lengths[0] == pytest.approx(mean, rel=0.05), "each counts for as many as it keeps"
+def test_pages_are_found_by_words_of_links_and_menus(tmp_path: Path) -> None:
+    net = Net(tmp_path)
+    net.add(3)
+    net.run(300)
+    page = Page(url="http://a.example/", text="nothing to see", other="sidebar", links=("the famous pelican",))
+    net.peers[0].publish(page, Page(url="http://b.example/", text="another one"))
+    net.settle()
+    for word in ("sidebar", "pelican"):
+        assert urls(search(net.peers[2], word)) == {page.url}
 
 
-def test_a_liar_changes_the_mean_length_no_more_than_others_do() -> None:
-    joining = Joining([("A" * 12,)])
-    for _ in range(9):
-        joining.add((), Found((), (), (2_000.0, 20.0, 0.0, 5.0), 50))
-    joining.add((), Found((), (), (1e300, 5e5, 1e300, -1.0), 10**12))
-    text, title, description, address = joining.averages.lengths
-    assert 2_000 <= text <= 2_400
-    assert 20 <= title <= 24
-    assert description == 0
-    assert 4 <= address <= 5
+def test_pages_of_the_wanted_site_come_first(net: Net, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many rows each owner gives few."""
+    monkeypatch.setattr(rounds, "_ROWS", 1)
+    monkeypatch.setattr(asking, "CANDIDATES", 8)
+    wanted = {page(n).url for n in range(30) if n % 4 == 1}
+    asker = searcher(net.peers[7])
+    asker._understand = lambda query, shares: understand(query, shares)._replace(sites=sites_of("h1.example"))
+    *_, found = asker.search(Asked(query="lives site:h1.example", number=50, wait=60.0))
+    assert urls(found) == wanted

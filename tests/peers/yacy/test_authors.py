@@ -33,12 +33,12 @@ def net() -> Net:
 
 
 def item(key: FakeKey, page: Page, now: float) -> Item:
-    body = write_page(page)
+    (body,) = write_page(page)
     return Item(new_header(Kind.PAGE, digest_of(body), (place_of(page),) * 2, now, key), body)
 
 
 def has(peer: Peer, page: Page) -> bool:
-    return bool(peer.node.shelf.reader.pages([page.hash], peer.node.now()))
+    return bool(peer.node.shelf.reader.pages(page.hash, peer.node.now()))
 
 
 def test_item_of_a_key_that_never_joined_is_refused(net: Net) -> None:

@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from larm.index import fields
-from larm.index.reader import IndexReader
-from larm.index.writer import IndexWriter
-from larm.model.url import URLNormalizer
 from larm.peers.yacy.chunk import (
-    ITSELF,
+    ADDRESS,
+    DESCRIPTION,
     MOST,
+    NAMED,
+    TITLE,
     BadChunkError,
     Reference,
     check_chunk,
@@ -29,8 +28,7 @@ from larm.peers.yacy.chunk import (
 from larm.peers.yacy.hashes import ALPHABET, RING, packed, word_hash
 from larm.peers.yacy.item import LARGEST, LIFE, Header, Kind, digest_of, is_body, new_header, refusal
 from larm.peers.yacy.library import Vocabulary
-from larm.peers.yacy.local import parsed
-from larm.peers.yacy.page import TEXT, BadPageError, Page, place_of, read_page, references_of, write_page
+from larm.peers.yacy.page import TEXT, BadPageError, Page, joined, place_of, read_page, references_of, write_page
 from larm.peers.yacy.ring import EXPONENT
 from larm.peers.yacy.shelf import Shelf
 from tests.peers.yacy.keys import FakeKey, fake_verify
@@ -110,60 +108,59 @@ def test_a_bomb_is_refused() -> None:
 @given(st.builds(Page, st.just("http://a.example/"), st.text(), st.text(), st.text(max_size=100), st.text(max_size=8)))
 def test_pages_there_and_back(page: Page) -> None:
     try:
-        body = write_page(page)
+        bodies = write_page(page)
     except UnicodeEncodeError:
         return  # lone surrogates
-    assert read_page(body) == msgspec.structs.replace(page, title=page.title[:1_000], description=page.description[:1_000])
+    assert joined(map(read_page, bodies)) == msgspec.structs.replace(
+        page, title=page.title[:1_000], description=page.description[:1_000]
+    )
 
 
 def test_a_page_fits_however_long_it_is() -> None:
     import random
 
-    text = "".join(random.Random(1).choices([chr(n) for n in range(0x4E00, 0x9F00)], k=3 * TEXT))
-    body = write_page(Page(url="http://a.example/", title=text, text=text))
-    assert len(body) <= LARGEST
-    assert 1_000 < len(read_page(body).text) <= TEXT
+    text = "".join(random.Random(1).choices([chr(n) for n in range(0x4E00, 0x9F00)], k=200_000))
+    bodies = write_page(Page(url="http://a.example/", title=text, other=text, links=(text,) * 999, text=text, linked=10**9))
+    assert max(map(len, bodies)) <= LARGEST
+    pieces = [*map(read_page, bodies)]
+    page = joined(reversed(pieces))
+    assert page is not None
+    assert page.text == text
+    assert page.linked < 1_000, "no claim makes a page more important than that"
+    assert joined(pieces[1:]) is None
+    cut = joined(pieces[:2] + pieces[3:])
+    assert cut is not None
+    assert cut.text == pieces[0].text + pieces[1].text, "up to the piece that is missing"
+
+
+def test_what_a_page_has_beyond_the_limit_is_cut() -> None:
+    page = joined(map(read_page, write_page(Page(url="http://a.example/", text="x" * (TEXT + 5)))))
+    assert page is not None
+    assert len(page.text) == TEXT
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "javascript:alert(1)", "", "ftp://a/"])
 def test_only_pages_of_the_web(url: str) -> None:
+    (body,) = write_page(Page(url=url))
     with pytest.raises(BadPageError):
-        read_page(write_page(Page(url=url)))
+        read_page(body)
 
 
 def test_references_of_a_page() -> None:
-    page = Page(url="http://a.example/otter", title="Otters", text="otters swim, otters eat; the end")
+    page = Page(
+        url="http://a.example/otter", title="Otters", description="river", text="otters swim, otters eat; the end",
+        other="home", links=("Swimmers",), linked=99,
+    )  # fmt: skip
     found = dict(references_of(page, lambda text: text.lower().replace("/", " ").replace(",", "").split(),
                                lambda word: [word.rstrip("s")], lambda word: word == "the"))  # fmt: skip
-    assert found[word_hash("otters")].hits == 2
-    assert found[word_hash("otter")].hits == 2
-    assert found[word_hash("otters")].where == 1 | ITSELF * (1 | 8)
-    assert found[word_hash("otter")].where == 1 | 4 | ITSELF * 4, "in the title and the text by its stem alone"
+    rank = 12 << 4
+    assert found[word_hash("otters")][1:3] == (2, TITLE | rank)
+    assert found[word_hash("otter")][1:3] == (2, TITLE | ADDRESS | rank)
+    assert found[word_hash("river")][1:3] == (0, DESCRIPTION | rank)
+    assert found[word_hash("swimmer")][1:3] == (0, NAMED | rank)
+    assert found[word_hash("home")][1:3] == (0, rank)
+    assert found[word_hash("home")].rank == 2.0
     assert word_hash("the") not in found
-
-
-def test_words_are_said_to_be_where_an_index_has_them(tmp_path: Path) -> None:
-    """Texts without spaces, and the foreign words in them, are in a field of their own."""
-    texts = (
-        "A server of http.",
-        "Apache 的处理器 http 服务器的处理器",
-        "The 处理器 stands in a text that is long enough, as http.",
-    )
-    pages = [Page(url=f"http://a.example/the%20{word}", text=text) for word, text in zip("xyz", texts, strict=True)]
-    writer = IndexWriter(tmp_path / "index", 15_000_000, 1)
-    writer.open(None)
-    for page in parsed(pages, URLNormalizer()):
-        writer.add(page)
-    writer.commit()
-    writer.close()
-    reader, words = IndexReader(tmp_path / "index"), Vocabulary(())
-    reader.reload()
-    for word in ("http", "server", "apache", "text", "the", "20the", "x", "example", "处"):
-        rows = [dict(references_of(page, words.words, lambda _: (), lambda _: False)).get(word_hash(word)) for page in pages]
-        for bit, field in ((8 * ITSELF, fields.MAIN), (4 * ITSELF, fields.URL_WORDS), (8, fields.SIGNS)):
-            said = sum(row is not None and bool(row.where & bit) for row in rows)
-            assert said == reader._searcher.doc_freq(field, word), (word, field)
-        assert word != "http" or None not in rows, "all are found by it"
 
 
 def header(key: FakeKey, body: bytes, created: float = NOW, **fields: object) -> Header:
@@ -186,7 +183,7 @@ def header(key: FakeKey, body: bytes, created: float = NOW, **fields: object) ->
     ],
 )
 def test_headers_that_are_refused(forged: dict[str, object], reason: str) -> None:
-    body = write_page(Page(url="http://a.example/", text="text"))
+    (body,) = write_page(Page(url="http://a.example/", text="text"))
     good = header(FakeKey(1), body)
     assert refusal(good, NOW, fake_verify) == ""
     assert is_body(good, body)
@@ -203,7 +200,7 @@ def body_of(number: int, site: str = "a") -> bytes:
     import random
 
     noise = "".join(random.Random(number).choices("abcdefghijklmnop", k=800))
-    return write_page(Page(url=f"http://{site}.example/{number}", text=noise))
+    return write_page(Page(url=f"http://{site}.example/{number}", text=noise))[0]
 
 
 def put(shelf: Shelf, author: int, number: int, site: str = "a") -> str:
@@ -268,10 +265,10 @@ def test_an_older_header_does_not_bring_back_what_was_withdrawn(shelf: Shelf) ->
     assert not shelf.handed(old, body, NOW)
     gone = new_header(Kind.PAGE, old.digest, (old.first, old.last), NOW, key, gone=True)
     assert shelf.offered(gone, NOW) == (False, "")
-    assert not shelf.reader.pages([read_page(body).hash], NOW)
+    assert not shelf.reader.pages(read_page(body).hash, NOW)
     assert shelf.offered(old, NOW) == (False, "")
     assert not shelf.handed(old, body, NOW)
-    assert not shelf.reader.pages([read_page(body).hash], NOW)
+    assert not shelf.reader.pages(read_page(body).hash, NOW)
 
 
 def test_what_was_withdrawn_before_it_came_takes_room_too(tmp_path: Path) -> None:
@@ -323,7 +320,7 @@ def test_what_is_on_the_shelf_outlives_the_process(tmp_path: Path) -> None:
 def test_what_an_item_is_found_by_takes_room_too(tmp_path: Path) -> None:
     """A chunk of a thousand words takes more of the disk by its rows than by its body."""
     shelf = Shelf(tmp_path / "rows.db", 10_000_000, fake_verify)
-    references = [(word_hash(f"w{n}"), Reference("AAAAAAAAAAAA", 1, 16, 4)) for n in range(5_000)]
+    references = [(word_hash(f"w{n}"), Reference("AAAAAAAAAAAA", 1, 0, 4)) for n in range(5_000)]
     for number, (places, words) in enumerate(cut(references, 4)):
         body = write_chunk(words)
         own = new_header(Kind.WORDS, digest_of(body), places, NOW, FakeKey(number))

@@ -50,7 +50,7 @@ def whole(net: Net, pages: list[Page]) -> None:
         name = next(peer for peer in net.peers if peer.up).node.ring().owners(position_of(page.hash), 3)
         for peer in net.peers:
             if peer.node.hash in name:
-                assert len(peer.node.shelf.reader.pages([page.hash], peer.node.now())) == 1
+                assert len(peer.node.shelf.reader.pages(page.hash, peer.node.now())) == 1
 
 
 def test_everything_comes_to_its_owners(net: Net) -> None:
@@ -147,7 +147,7 @@ def test_a_page_that_is_withdrawn_is_gone_everywhere(net: Net) -> None:
     gone = PAGES[0]
     for peer in net.peers:
         assert gone.hash not in has(peer, "common")
-        assert not peer.node.shelf.reader.pages([gone.hash], peer.node.now())
+        assert not peer.node.shelf.reader.pages(gone.hash, peer.node.now())
     whole(net, PAGES[1:])
 
 
