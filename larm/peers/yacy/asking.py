@@ -138,10 +138,10 @@ class NetworkSearcher:
         documents = Documents(node, self._desk, self._verify, deadline, lambda urls: self._learned.fresh(urls, node.now()))
 
         def known_by_now() -> _Known:
-            known = {unit.word: joining.pages_with(number) for number, unit in enumerate(units)}
-            titled = {unit.word: joining.titled(number) for number, unit in enumerate(units)}
-            pages = max(self._pages(), self._learned.pages, *known.values(), 1)
-            return _Known(WordStatistics(pages, known, titles=titled), joining.length)
+            counts = {unit.word: joining.frequencies(number) for number, unit in enumerate(units)}
+            pages = max(self._pages(), self._learned.pages, *map(joining.pages_with, range(len(units))), 1)
+            words, titles = ({word: each[at] for word, each in counts.items() if each[at]} for at in (0, 1))
+            return _Known(WordStatistics(pages, words, titles), joining.length)
 
         rounds.begin()
         rounds.wait_for_some(_SOON)

@@ -194,8 +194,7 @@ def _word_found(references: list[tuple[str, Reference]], asked: say.Search, numb
         say.Row(each.url, each.hits, each.where, each.length, number_of(author))
         for author, each in chosen[: max(0, min(asked.most, say.MOST_ROWS))]
     ]
-    titled = sum(bool(each.where & TITLE) for _, each in best.values())
-    return say.WordFound(len(best), titled, tuple(rows), urls)
+    return say.WordFound(len(best), tuple(rows), urls)
 
 
 def worth(reference: Reference, mean: float = 0.0) -> float:

@@ -8,12 +8,14 @@ from math import log
 from statistics import median
 
 from larm.index.fixed_weights import ALL_WORDS, LINK_RANK
-from larm.peers.yacy.chunk import Reference
+from larm.peers.yacy.chunk import ADDRESS, DESCRIPTION, TITLE, Reference
 from larm.peers.yacy.desk import worth
 from larm.peers.yacy.hashes import is_hash, unpacked
 from larm.peers.yacy.questions import Found, WordFound
 from larm.peers.yacy.url_hash import SITE
 
+_ALL_PARTS, _TEXT = 15, 16
+"""Bits of `Reference.where` for parts of a page, and one more for the text."""
 _LEAST = 0.01
 _UNKNOWN = 0.5
 """Worth of a word of which only the abstract says that the page has it."""
@@ -39,7 +41,8 @@ class Joining:
         self._bare: list[set[str]] = [set() for _ in units]
         """For each unit the pages known by abstracts alone."""
         self._ranks: dict[str, float] = {}
-        self._titled: list[list[float]] = [[] for _ in units]
+        self._parts: list[dict[str, int]] = [{} for _ in units]
+        """For each unit the pages of which there are rows, and the parts of the page with it, as bits."""
         self._lengths: list[int] = []
 
     def add(self, words: Sequence[str], found: Found) -> None:
@@ -49,8 +52,6 @@ class Joining:
             unit = self._units.get(word)
             if unit is not None:
                 self._add(unit, each, passed_over)
-                if each.total:
-                    self._titled[unit].append(min(1.0, max(0, each.titled) / each.total))
         if found.length > 0:
             self._lengths.append(found.length)
 
@@ -65,6 +66,8 @@ class Joining:
                 if row.url in bare or row.url not in has or has[row.url] < value:
                     has[row.url] = value
                 bare.discard(row.url)
+                parts = self._parts[unit]
+                parts[row.url] = parts.get(row.url, 0) | row.where & _ALL_PARTS | _TEXT * (row.hits > 0)
                 self._ranks[row.url] = max(reference.rank, self._ranks.get(row.url, 0.0))
         for at in range(0, len(found.urls) - len(found.urls) % _HASH, _HASH):
             url = unpacked(found.urls[at : at + _HASH])
@@ -76,9 +79,14 @@ class Joining:
         """Return the number of pages that are known to have the unit."""
         return len(self._has[unit])
 
-    def titled(self, unit: int) -> int:
-        """Return the number of pages with the unit in the title, by the median of what peers say."""
-        return round(median(self._titled[unit] or (0.0,)) * self.pages_with(unit))
+    def frequencies(self, unit: int) -> tuple[int, int]:
+        """Return the number of pages with the unit in the part that most have it in, and in the title, as an index counts."""
+        parts, pages = self._parts[unit].values(), self.pages_with(unit)
+        if not parts:
+            return pages, 0
+        counts = [sum(bool(each & bit) for each in parts) for bit in (TITLE, DESCRIPTION, ADDRESS, _TEXT)]
+        menus = sum(not each for each in parts)
+        return round(pages * max(*counts, menus) / len(parts)), round(pages * counts[0] / len(parts))
 
     @property
     def length(self) -> float:

@@ -141,8 +141,6 @@ class WordFound(msgspec.Struct, frozen=True):
     """Of one word."""
 
     total: Number
-    titled: Number = 0
-    """Pages with the word in the title, of the total."""
     rows: tuple[Row, ...] = ()
     urls: bytes = b""
     """The abstract: nine bytes for each address."""
