@@ -42,7 +42,7 @@ class QueryContext:
 
     def fit(self, word: str, forms: Iterable[str], here: int) -> None:
         """Note that ``here`` pages of a sample have the word in some form, so `scaled` fits the number that is known of all."""
-        known = self.everywhere.words.get(word, 0) if self.everywhere is not None and self.sampled else 0
+        known = self.everywhere.texts.get(word, 0) if self.everywhere is not None and self.sampled else 0
         if known and here:
             self._times |= dict.fromkeys(forms, max(1.0, known / here))
 

@@ -299,10 +299,10 @@ class WordQueries:
         word = unit.words[0]
         if len(unit.words) == 1:
             forms = [form.word for form in self._forms(unit)]
-            here = sum(statistics.frequencies(fields.MAIN, forms)) or max(
-                statistics.frequency(field, word) for field in self._weights
-            )
-            self.context.fit(word, {word, *forms}, min(here, statistics.pages))
+            if self.context.sampled:
+                terms = [tantivy.Query.term_query(self._schema, fields.MAIN, form, index_option="freq") for form in forms]
+                anywhere = tantivy.Query.boolean_query([(tantivy.Occur.Should, term) for term in terms])
+                self.context.fit(word, {word, *forms}, total(statistics.searcher.search(anywhere, limit=1)))
             pages = self._any_form(self._pages(fields.MAIN, forms))
             rarity = self._rare(unit.words, max(pages, *(self._pages(field, [word])[0] for field in self._weights)))
             if pages := self._pages_as_written(unit):

@@ -23,8 +23,10 @@ class WordStatistics(msgspec.Struct, frozen=True):
     pages: int = 0
     words: dict[str, int] = {}
     """Words in one key are parted by spaces."""
+    texts: dict[str, int] = {}
+    """For a sample: the number of all pages with each word, in any form, in the text."""
     titles: dict[str, int] = {}
-    """For a sample: the number of all pages with each word in the title."""
+    """For a sample: the same of titles."""
     sample: int = 0
     """The index that is asked has but so many of the pages, and says little of the others; 0: it is as any index."""
 

@@ -140,8 +140,8 @@ class NetworkSearcher:
         def known_by_now() -> _Known:
             counts = {unit.word: joining.frequencies(number) for number, unit in enumerate(units)}
             pages = max(self._pages(), self._learned.pages, *map(joining.pages_with, range(len(units))), 1)
-            words, titles = ({word: each[at] for word, each in counts.items() if each[at]} for at in (0, 1))
-            return _Known(WordStatistics(pages, words, titles), joining.length)
+            texts, titles = ({word: each[at] for word, each in counts.items()} for at in (0, 1))
+            return _Known(WordStatistics(pages, texts=texts, titles=titles), joining.length)
 
         rounds.begin()
         rounds.wait_for_some(_SOON)

@@ -8,14 +8,14 @@ from math import log
 from statistics import median
 
 from larm.index.fixed_weights import ALL_WORDS, LINK_RANK
-from larm.peers.yacy.chunk import ADDRESS, DESCRIPTION, TITLE, Reference
+from larm.peers.yacy.chunk import TITLE, Reference
 from larm.peers.yacy.desk import worth
 from larm.peers.yacy.hashes import is_hash, unpacked
 from larm.peers.yacy.questions import Found, WordFound
 from larm.peers.yacy.url_hash import SITE
 
-_ALL_PARTS, _TEXT = 15, 16
-"""Bits of `Reference.where` for parts of a page, and one more for the text."""
+_TEXT = 16
+"""A bit beside those of `Reference.where`: the text has the word."""
 _LEAST = 0.01
 _UNKNOWN = 0.5
 """Worth of a word of which only the abstract says that the page has it."""
@@ -67,7 +67,7 @@ class Joining:
                     has[row.url] = value
                 bare.discard(row.url)
                 parts = self._parts[unit]
-                parts[row.url] = parts.get(row.url, 0) | row.where & _ALL_PARTS | _TEXT * (row.hits > 0)
+                parts[row.url] = parts.get(row.url, 0) | row.where & TITLE | _TEXT * (row.hits > 0)
                 self._ranks[row.url] = max(reference.rank, self._ranks.get(row.url, 0.0))
         for at in range(0, len(found.urls) - len(found.urls) % _HASH, _HASH):
             url = unpacked(found.urls[at : at + _HASH])
@@ -80,13 +80,12 @@ class Joining:
         return len(self._has[unit])
 
     def frequencies(self, unit: int) -> tuple[int, int]:
-        """Return the number of pages with the unit in the part that most have it in, and in the title, as an index counts."""
+        """Return the number of pages with the unit in the text, and in the title."""
         parts, pages = self._parts[unit].values(), self.pages_with(unit)
         if not parts:
             return pages, 0
-        counts = [sum(bool(each & bit) for each in parts) for bit in (TITLE, DESCRIPTION, ADDRESS, _TEXT)]
-        menus = sum(not each for each in parts)
-        return round(pages * max(*counts, menus) / len(parts)), round(pages * counts[0] / len(parts))
+        text, title = (sum(bool(each & bit) for each in parts) for bit in (_TEXT, TITLE))
+        return round(pages * text / len(parts)), round(pages * title / len(parts))
 
     @property
     def length(self) -> float:

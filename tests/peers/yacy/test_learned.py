@@ -159,9 +159,9 @@ def test_candidates_are_ranked_as_all_pages(many: list[Page], tmp_path: Path, tr
         chosen = [each for each in many if each.url in expected[:60]]
         new = [(ONE, each) for each in chosen if not sample.fresh([each.hash], NOW)]
         sample.add(new, NOW, sum(len(each.text) for each in many) / len(many))
-        words = {word: sum(word in f"{each.title} {each.text}".split() for each in many) for word in query.split()}
+        words = {word: sum(word in each.text.split() for each in many) for word in query.split()}
         titles = {word: sum(word in each.title.split() for each in many) for word in query.split()}
-        statistics = WordStatistics(len(many), words, titles, sample.pages)
+        statistics = WordStatistics(len(many), texts=words, titles=titles, sample=sample.pages)
         hits = ranked(sample, Asked(query=query, number=100, statistics=statistics), chosen).hits
         assert {hit.url for hit in hits} <= {each.url for each in chosen}, "no others, though they are there"
         assert len({hit.url for hit in hits[:20]} & set(expected[:20])) >= 18, query
