@@ -137,9 +137,14 @@ def served(folders: Sequence[Path]) -> list[str]:
     """Serve each folder, each at its own address; return the start URLs."""
     workers = Workers(lambda name, error: sys.exit(f"{name}: {error}"))
     for number, folder in enumerate(folders):
-        server = ThreadingHTTPServer((f"127.0.8.{number + 1}", PORT), partial(_Quiet, directory=str(folder)))
+        server = _Server((f"127.0.8.{number + 1}", PORT), partial(_Quiet, directory=str(folder)))
         workers.start(f"site-{number}", server.serve_forever)
     return [f"http://127.0.8.{number + 1}:{PORT}/" for number in range(len(folders))]
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, *_: object) -> None:
+        """Write nothing where a peer that samples a page has read enough of it."""
 
 
 class _Quiet(SimpleHTTPRequestHandler):

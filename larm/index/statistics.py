@@ -44,7 +44,7 @@ class QueryContext:
         """Note that ``here`` pages of a sample have the word in some form, so `scaled` fits the number that is known of all."""
         known = self.everywhere.texts.get(word, 0) if self.everywhere is not None and self.sampled else 0
         if known and here:
-            self._times |= dict.fromkeys(forms, max(1.0, known / here))
+            self._times = dict.fromkeys(forms, max(1.0, known / here)) | self._times
 
     def scaled(self, here: int, word: str = "") -> int:
         """Return the number of all pages for which ``here`` pages of a sample stand. ``word``: the form that chose them."""

@@ -316,6 +316,8 @@ class WordQueries:
     def _likewise(self, here: int, field: str, words: Clause) -> int:
         """Pages everywhere that have the words in some way, of which ``here`` are in this index. Of a sample that was chosen by
         these words: as many times as of the rarest one, not of all pages."""
+        for word in words:
+            self.context.fit(word, (word,), self.statistics.frequency(field, word))
         everywhere, rarest = min(zip(self._pages(field, words), self.statistics.frequencies(field, words), strict=True))
         return round(here * everywhere / rarest) if rarest else here
 

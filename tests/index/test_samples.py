@@ -43,6 +43,6 @@ def test_a_word_of_a_sample_is_as_rare_as_among_all(tmp_path: Path, typed: str) 
     sample = words_of(tmp_path / "sample", chosen)
     terms = {word: whole.statistics.frequency(fields.MAIN, word) for word in ("flachen", "bilder", "os", "path")}
     assert all(terms.values())
-    sample.context = QueryContext(WordStatistics(400, sample=len(chosen), terms={fields.MAIN: terms}))
+    sample.context = QueryContext(WordStatistics(400, sample=len(chosen), texts=terms))
     ((expected,), (found,)) = (each.seek([Word(typed)]) for each in (whole, sample))
     assert found.weight == pytest.approx(expected.weight, rel=0.01)
