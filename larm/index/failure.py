@@ -9,9 +9,10 @@ from larm.kit.deadline import OutOfTimeError
 
 _OTHER = "schema does not match"
 _FULL = "the disk is full; make room and run the same command again"
+BUSY = "another process writes to this index"
 _ADVICE = (
     (_OTHER, "another version of larm made this index; 'larm reindex' makes it anew from the stored pages"),
-    ("LockBusy", "another process writes to this index; end that one first"),
+    ("LockBusy", f"{BUSY}; end that one first"),
     ("Read-only file system", "it can't be opened or written; check the path, its owner and its permissions"),
     ("Permission denied", "it can't be opened or written; check the path, its owner and its permissions"),
     ("PermissionDenied", "it can't be opened or written; check the path, its owner and its permissions"),

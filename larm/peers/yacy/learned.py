@@ -22,7 +22,9 @@ from larm.config import SearchSettings
 from larm.errors import StorageError
 from larm.index import page as index
 from larm.index.anchors import ANCHORS, renew_anchors, write_anchors
+from larm.index.failure import BUSY
 from larm.index.meta_words import meta_words
+from larm.index.schema import index_exists
 from larm.index.search.searcher import IndexSearcher
 from larm.index.search.shared import SharedSearcher
 from larm.index.writer import IndexWriter
@@ -108,11 +110,17 @@ class Learned:
         self._rows = dict[str, _Row]()
         """The oldest first."""
         self._linked = dict[int, int]()
-        self._writer = IndexWriter(folder / "index", _MEMORY, 1)
-        try:
-            self._base = self._opened(anew=not self._lasting)
-        except StorageError:  # damaged, or of another version of larm: searches fetch all of it again
-            self._base = self._opened(anew=True)
+        self._padding = 0
+        self._writer: IndexWriter | None = None
+        with disk_failures(folder):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        self._base = Database(folder / "pages.db", _TABLES)
+        if self._lasting:
+            names = ", ".join(_Row._fields)
+            self._rows = {row[0]: _Row(*row) for row in self._base.rows(f"SELECT {names} FROM page ORDER BY learned")}  # noqa: S608
+            self._linked = {row.fingerprint: row.linked for row in self._rows.values()}
+        if not index_exists(folder / "index"):
+            self._open_writer()
 
     @property
     def pages(self) -> int:
@@ -145,6 +153,7 @@ class Learned:
         if not new:
             return
         with self._lock:
+            self._open_writer()
             names = {page.hash for _, page, _ in new}
             old = [row for row in self._rows.values() if row.hash not in names]
             pages = len(old) + len(new) - self._most
@@ -182,7 +191,8 @@ class Learned:
     def close(self) -> None:
         """Close index and table."""
         with self._lock:
-            self._writer.close()
+            if self._writer is not None:
+                self._writer.close()
             self._base.close()
 
     def _is_over(self, row: _Row, before: float) -> bool:
@@ -191,48 +201,56 @@ class Learned:
     def _links_to(self, fingerprints: Iterable[int]) -> Sequence[int]:
         return [self._linked.get(each, 0) for each in fingerprints]
 
-    def _opened(self, *, anew: bool) -> Database:
-        with disk_failures(self._folder):
-            if anew:
-                shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder.mkdir(mode=0o700, exist_ok=True)
-        base = Database(self._folder / "pages.db", _TABLES)
-        rows = base.rows(f"SELECT {', '.join(_Row._fields)} FROM page ORDER BY learned")  # noqa: S608
-        self._writer.open(base.generation or None)
-        if not base.generation:
-            write_anchors(self._folder / ANCHORS, lambda _: ())
-        self._rows = {row[0]: _Row(*row) for row in rows}
-        self._linked = {row.fingerprint: row.linked for row in self._rows.values()}
-        self._padding = int(base.row("SELECT value FROM padding")[0])
-        return base
+    def _open_writer(self) -> IndexWriter:
+        """Return the writer, opened at the first call, so that a second process on this folder changes nothing."""
+        if self._writer is None:
+            writer, known = IndexWriter(self._folder / "index", _MEMORY, 1), self._base.generation if self._lasting else 0
+            try:
+                writer.open(known or None)
+            except StorageError as error:
+                if BUSY in str(error):
+                    raise
+                known = 0  # damaged, or of another version of larm: searches fetch all of it again
+                shutil.rmtree(self._folder / "index", ignore_errors=True)
+                writer.open(None)
+            if known:
+                self._padding = int(self._base.row("SELECT value FROM padding")[0])
+            else:
+                self._rows, self._linked = {}, {}
+                self._base.write("DELETE FROM page")
+                write_anchors(self._folder / ANCHORS, lambda _: ())
+            self._writer = writer
+        return self._writer
 
     def _pad(self, new: Sequence[Page], pages: int, size: int, length: float) -> None:
         """Let the index have the mean length of all of the network, by pages without text: long pages are found more often."""
         wanted = min(_MOST_PADDING * pages, round(size / length) - pages) if length else 0
         if abs(wanted - self._padding) <= (pages + self._padding) / 20:
             return
+        writer = self._open_writer()
         title, description = (
             " ".join(["x"] * round(sum(len(text.split()) for text in texts) / len(new)))
             for texts in ([page.title for page in new], [page.description for page in new])
         )
         for number in range(max(0, wanted), self._padding):
-            self._writer.delete(f"{_PADDING}{number}")
+            writer.delete(f"{_PADDING}{number}")
         for number in range(self._padding, wanted):
             url = self._normalizer.parse(f"{_PADDING}{number}")
-            self._writer.add(index.Page(url, "", title, "", description=description))
+            writer.add(index.Page(url, "", title, "", description=description))
         self._padding = max(0, wanted)
 
     def _change(self, new: Sequence[tuple[str, Page, index.Page]], over: Sequence[_Row], now: int) -> None:
         links: dict[int, Sequence[str]] = {row.fingerprint: () for row in over}
+        writer = self._open_writer()
         for row in over:
-            self._writer.delete(row.normalised)
+            writer.delete(row.normalised)
         rows = list[_Row]()
         for author, page, indexed in new:
-            self._writer.add(indexed)
+            writer.add(indexed)
             url, size = indexed.url, len(page.text)
             links[url.fingerprint] = page.links
             rows.append(_Row(page.hash, url.normalised, url.fingerprint, author, now, page.language, size, page.linked))
-        generation = self._writer.commit()
+        generation = writer.commit()
         renewed = renew_anchors(self._folder / ANCHORS, links.items(), generation, Progress())
         with self._base.transaction():
             self._base.write_many("DELETE FROM page WHERE hash = ?", [(row.hash,) for row in over])
