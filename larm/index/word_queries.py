@@ -55,6 +55,8 @@ _OF_A_TOPIC = 4
 questions have ten and more, lose 1 and 2 % where such words count half as much; names and index entries lose nothing."""
 _ITSELF = "="
 """No word: before one, the pages that have it, or an inflection of it."""
+_MOST_SEEN = 1_000
+"""Words whose pages other indexes are told of: 30,000 bytes in a request."""
 _LEAST = 0.01
 """Rarity of a word that all pages have."""
 _USUAL = 5.0
@@ -259,7 +261,6 @@ class WordQueries:
         shares |= {form.word: shares[form.word] * unit.derived for form in forms if form.derived}
         shares |= dict.fromkeys(unit.names, other)
         shares |= dict.fromkeys(unit.words, 1.0)
-        sampled = self.context.sampled
         for field, of_field in weights.items():
             found = []
             words = [word for word in shares if word in unit.words or field not in _TYPED_ALONE] if of_field else []
@@ -268,7 +269,7 @@ class WordQueries:
                     share = shares[word]
                     term = query.term_query(self._schema, field, word, index_option="freq")
                     own = self.statistics.rarity(pages)
-                    there = self.rarity(field, word) if sampled else own
+                    there = self._rare_in(field, word, pages) if self.context.sampled or word in unit.words else own
                     counts = weight / own * (1 - fixed_weights.FIELD_RARITY + fixed_weights.FIELD_RARITY * there / rarity)
                     if word in unit.names and field == fields.TITLE:
                         counts = max(counts, _OF_A_NAME)
@@ -357,6 +358,14 @@ class WordQueries:
         """Pages among which a word of a field is more or less rare."""
         everywhere = self.context.everywhere
         return everywhere.pages if everywhere is not None and self.context.sampled else self.statistics.pages
+
+    def _rare_in(self, field: str, word: str, pages: int) -> float:
+        """Return BM25's weight of a word by the pages of all indexes with it in the field; ``pages`` of this one have it."""
+        if self.context.sampled:
+            return self.rarity(field, word)
+        if len(self.context.seen) >= _MOST_SEEN:
+            return self.statistics.rarity(pages)
+        return self._rare((f"{field}:{word}",), pages)
 
     def _rare(self, words: Clause, pages: int) -> float:
         everywhere = self.context.everywhere

@@ -19,7 +19,7 @@ from larm.web.access import Kind
 from larm.web.api import Endpoint, ProblemError
 from larm.web.copy_page import Keeping, keeping_of
 from larm.web.directories import Served, directories_of
-from larm.web.search_desk import PATIENCE, BusyError, SearchDesk, kept_results
+from larm.web.search_desk import PATIENCE, BusyError, SearchDesk, searchers_for
 
 _LONGEST = 3_600
 """Seconds that somebody may say he has; ours are fewer."""
@@ -114,8 +114,8 @@ async def search(request: Request, asked: SearchQuestion) -> SearchAnswer:
         wait=asked.wait,
     )
     try:
-        kept = await kept_results(request, question, asked.within, fresh=asked.fresh)
-        searchers = [kept] if kept is not None else _searchers(request, asked.within)
+        named = _searchers(request, asked.within)
+        searchers, _ = await searchers_for(request, question, named, fresh=asked.fresh)
         results = await desk.search(question, searchers, far=directories_of(request).are_far(searchers))
     except BusyError:
         raise ProblemError(503, "too many searches at a time", "try again in some seconds") from None

@@ -7,7 +7,7 @@ when too many wait is told so at once.
 import json
 import secrets
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
@@ -24,6 +24,7 @@ from larm.index.search.suggesting import Suggestion, merged
 from larm.kit.clock import SystemClock
 from larm.kit.threads.workers import Workers
 from larm.model.findings import Asked
+from larm.peers.yousearch.canonical import canonical
 from larm.seams import Searcher
 from larm.web.directories import Served, directories_of
 from larm.web.events import event
@@ -99,12 +100,20 @@ class SearchDesk:
         return await to_thread.run_sync(partial(function, *arguments), limiter=self._looks)
 
 
-async def kept_results(request: Request, asked: Asked, names: Collection[str], *, fresh: bool) -> Searcher | None:
-    """Return the results that a group keeps for this query, in place of a search. Raises BusyError."""
-    if fresh or (names and "peers" not in names) or "group:" not in asked.query.lower():
-        return None
-    desk: SearchDesk = request.app.state.desk
-    return await desk.run(directories_of(request).kept, asked, far=True)
+async def searchers_for(
+    request: Request, asked: Asked, searchers: Sequence[Searcher], *, fresh: bool
+) -> tuple[Sequence[Searcher], bool]:
+    """Return the searchers for this query, and whether they have what its group keeps, in place of a search.
+
+    A query in a group is for peers, not for what is here. Raises BusyError.
+    """
+    if request.app.state.peering is None or not canonical(asked.query).groups:
+        return searchers, False
+    directories, desk = directories_of(request), request.app.state.desk
+    here = {each.name for each in directories.all()}
+    others = [each for each in searchers if each.name not in here]
+    kept = None if fresh or not others else await desk.run(directories.kept, asked, far=True)
+    return ([kept], True) if kept is not None else (others or searchers, False)
 
 
 _SOON = 0.05

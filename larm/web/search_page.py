@@ -20,7 +20,7 @@ from larm.seams import Searcher
 from larm.web.directories import directories_of
 from larm.web.facet_rows import FACETS, facet_rows
 from larm.web.page import can_recommend, is_registrar, message, page, text_of
-from larm.web.search_desk import PATIENCE, BusyError, Gatherings, SearchDesk, kept_results
+from larm.web.search_desk import PATIENCE, BusyError, Gatherings, SearchDesk, searchers_for
 
 _SHOWN = 10
 _FURTHEST = 100
@@ -111,14 +111,14 @@ async def search(request: Request) -> Response:
     if len(asked.query) > LONGEST:
         return message(request, 400, "That is too long", f"A query may have {LONGEST:,} characters.")
     directories = directories_of(request)
-    searchers = directories.searchers(asked.names)
+    searchers: Sequence[Searcher] = directories.searchers(asked.names)
     if not searchers:
         nothing = "There is no crawl of that name here; larm serve DIR serves one."
         there = "This is a registrar, which keeps who there is. Search at the address of a peer."
         return message(request, 404, "Nothing is searched", there if is_registrar(request) else nothing)
     try:
-        kept = await kept_results(request, _question(asked), asked.names, fresh=asked.fresh)
-        more, results = await _answered(request, asked, [kept] if kept is not None else searchers)
+        searchers, kept = await searchers_for(request, _question(asked), searchers, fresh=asked.fresh)
+        more, results = await _answered(request, asked, searchers)
     except BusyError:
         response = message(request, 503, "Too many searches at a time", "Please try again in some seconds.")
         response.headers["retry-after"] = "2"
@@ -131,7 +131,7 @@ async def search(request: Request) -> Response:
         search=asked,
         served=_names(request),
         results=results,
-        kept=kept is not None,
+        kept=kept,
         first=first,
         facets=facet_rows(asked, results),
         rows=_rows(request, asked, results, first),
@@ -169,7 +169,7 @@ async def more(request: Request) -> Response:
 
 def _rows(request: Request, asked: Search, results: Results, first: int) -> list[_Row]:
     directories = directories_of(request)
-    searchers = directories.searchers(asked.names)
+    searchers: Sequence[Searcher] = directories.searchers(asked.names)
     here = {each.name for each in directories.all()}
     alone = searchers[0].name if len(searchers) == 1 and searchers[0].name in here else ""
     rows = [_row(rank, hit, asked, alone, here) for rank, hit in enumerate(results.hits, first)]

@@ -59,7 +59,8 @@ def test_the_description_is_made_of_what_is_answered(server: Served) -> None:
             assert server.client.request(method, path).status_code in {200, 400, 401}, path
     parameters = {each["name"]: each for each in described["paths"]["/api/v1/search"]["get"]["parameters"]}
     assert list(parameters) == [
-        *("q", "n", "page", "in", "sort", "site", "type", "language", "age", "facets", "explain", "alike", "as_typed", "wait"),
+        *("q", "n", "page", "in", "sort", "site", "type", "language", "age", "facets", "explain", "alike", "as_typed"),
+        *("fresh", "wait"),
     ]
     assert parameters["q"]["required"]
     assert parameters["n"]["schema"]["maximum"] == 100

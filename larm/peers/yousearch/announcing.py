@@ -7,7 +7,7 @@ well. `News` is what there is to say of that to the user, once each time that it
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -29,8 +29,6 @@ SECONDS = 10.0
 _SLOWEST = 50_000
 """Bytes that leave this machine in a second, at least: a large summary may take half a minute."""
 _PATHS: Mapping[type, str] = {say.Report: say.REPORT, say.Recommend: say.RECOMMEND}
-_BATCH = 40_000
-"""Bytes of recommendations in a request; a body may have 65,536."""
 
 
 class Indexed(msgspec.Struct, frozen=True):
@@ -117,10 +115,8 @@ class Announcing:
 
     def _recommend(self, registrars: Sequence[Contact], said: Sequence[Recommendation]) -> None:
         for registrar in registrars:
-            refused = ""
-            for batch in _in_batches(said):
-                answer = self._channel.ask(registrar, say.RECOMMEND, say.Recommend(batch), say.Done, seconds=SECONDS)
-                refused = answer.reason if isinstance(answer, NoAnswer) else refused
+            answer = self._channel.ask(registrar, say.RECOMMEND, say.Recommend(tuple(said)), say.Done, seconds=SECONDS)
+            refused = answer.reason if isinstance(answer, NoAnswer) else ""
             self._once(f"recommended {registrar.url}", refused and f"recommendations at {registrar.url}: {refused}")
 
     def _announce(self, registrar: Contact) -> say.Announced | NoAnswer:
@@ -171,20 +167,6 @@ def _is_ip(host: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _in_batches(said: Sequence[Recommendation]) -> Iterator[tuple[Recommendation, ...]]:
-    batch: list[Recommendation] = []
-    size = 0
-    for each in said:
-        length = len(msgspec.json.encode(each))
-        if batch and size + length > _BATCH:
-            yield tuple(batch)
-            batch, size = [], 0
-        batch.append(each)
-        size += length
-    if batch:
-        yield tuple(batch)
 
 
 class News:

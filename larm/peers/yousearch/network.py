@@ -62,9 +62,9 @@ class _Plan(NamedTuple):
     """The peers for one search."""
 
     query: Canonical
-    needs: Needs
-    signer: Identity
     peers: Sequence[RemotePeer]
+    group: Sequence[RemotePeer]
+    """Peers whose statistics count; they may have no answer."""
     notes: tuple[str, ...]
     unchanged: float
     failure: str = ""
@@ -187,7 +187,7 @@ class Network:
         signer = self._channel.identity if self._signed else Identity.new()
         found = self._look(needs, signer, seconds * _FOR_REGISTRAR, notes)
         if isinstance(found, NoAnswer):
-            return _Plan(query, needs, signer, (), (), 0.0, found.reason)
+            return _Plan(query, (), (), (), 0.0, found.reason)
         if not found.complete:
             notes.append("no peer has all of the words; those that have most of them were asked")
         chosen = self._chosen(found.peers, query, notes)
@@ -196,22 +196,15 @@ class Network:
         if len(chosen) > most:
             notes.append(f"{len(chosen):,} peers may have an answer; {most} of them were asked")
             chosen = self._chance.sample(chosen, most)
-        names, trust = names_of(chosen), self._checks.trust
-        peers = [
-            RemotePeer(
-                names[each.key],
-                self._channel,
-                each,
-                signer,
-                self._tell,
-                self._checks,
-                needs,
-                self._passes,
-                self._groups.has(each.key) and trust.has_proved_itself(each.key),
-            )
-            for each in chosen
-        ]
-        return _Plan(query, needs, signer, peers, tuple(notes), found.unchanged)
+        peers = self._peers(chosen, signer, needs)
+        members = [each for each in self.contacts() if self._groups.has(each.key) and each.key != self._own]
+        group = [each for each in self._peers(members[:_MOST_ASKED], signer, needs) if each.scored]
+        return _Plan(query, peers, group, tuple(notes), found.unchanged)
+
+    def _peers(self, contacts: Sequence[Contact], signer: Identity, needs: Needs) -> list[RemotePeer]:
+        names, has = names_of(contacts), self._groups.has
+        shared = (self._tell, self._checks, needs, self._passes)
+        return [RemotePeer(names[each.key], self._channel, each, signer, *shared, has(each.key)) for each in contacts]
 
     def _chosen(self, peers: Sequence[Contact], query: Canonical, notes: list[str]) -> list[Contact]:
         """Return the peers of the groups in the query, without this machine and without those that are not believed."""
@@ -227,11 +220,10 @@ class Network:
         return [each for each in others.values() if each not in doubted]
 
     def _statistics(self, plan: _Plan, seconds: float) -> WordStatistics | None:
-        scored = [each for each in plan.peers if each.scored]
-        if not scored:
+        if not any(each.member for each in plan.peers):
             return None
         question = Asked(query=plan.query.text, seconds=seconds * _FOR_STATISTICS)
-        return bounded_sum(SeveralSearchers(scored).all_statistics(question))
+        return bounded_sum(SeveralSearchers(plan.group).all_statistics(question))
 
     def _fresh(self, plan: _Plan, asked: Asked, seconds: float, known: WordStatistics | None) -> Iterator[Findings]:
         peers = plan.peers

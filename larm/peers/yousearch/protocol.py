@@ -25,8 +25,8 @@ RECOMMENDED = "/you/recommended"
 
 MOST_SHOWN = 100
 """Hits that a peer is asked for, and answers with."""
-LARGEST_ANNOUNCEMENT = 2_500_000
-"""Bytes: 64 partitions of three vectors in base64, and the rest."""
+LARGEST = 2_500_000
+"""Bytes of an announcement: 64 partitions of three vectors in base64, and the rest. Recommendations have as many."""
 
 
 class Hello(msgspec.Struct, frozen=True):
@@ -108,4 +108,4 @@ class Recommended(msgspec.Struct, frozen=True):
 class Recommend(msgspec.Struct, frozen=True):
     """Recommendations, some of which may be gone."""
 
-    said: tuple[Recommendation, ...]
+    said: Annotated[tuple[Recommendation, ...], Meta(max_length=2_000)]

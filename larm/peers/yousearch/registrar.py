@@ -161,12 +161,6 @@ class Registrar:
         with self._lock:
             return [each.contact for each in self._members.values()]
 
-    @property
-    def size(self) -> int:
-        """Bytes of all summaries."""
-        with self._lock:
-            return self._summaries.size
-
     def _remove_locked(self, key: str) -> None:
         if self._members.pop(key, None) is not None:
             self._summaries.remove(key)

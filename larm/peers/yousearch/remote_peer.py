@@ -41,8 +41,13 @@ class RemotePeer(msgspec.Struct):
     checks: SpotChecks
     needs: Needs
     passes: Passes | None
-    scored: bool
-    """True if its statistics and scores count."""
+    member: bool
+    """True if it is in one of the user's groups."""
+
+    @property
+    def scored(self) -> bool:
+        """True if its statistics and scores count."""
+        return self.member and self.checks.trust.has_proved_itself(self.contact.key)
 
     def statistics(self, asked: Asked) -> WordStatistics | None:
         """Return the statistics of its words; None where they do not count, or did not come."""
@@ -56,7 +61,7 @@ class RemotePeer(msgspec.Struct):
         """Yield one part. A peer that does not answer is reported."""
         seconds = asked.seconds or 5.0
         deadline = Deadline(SystemClock(), seconds)
-        question = asked if self.scored else msgspec.structs.replace(asked, statistics=None)
+        question = asked if self.member else msgspec.structs.replace(asked, statistics=None)
         most = LARGEST * (min(asked.number, MOST_HITS) + 10)
         key, trust = self.contact.key, self.checks.trust
         found = self.channel.ask(self.contact, say.SEARCH, question, Findings, seconds=seconds, most=most, as_whom=self.signer)
@@ -65,14 +70,16 @@ class RemotePeer(msgspec.Struct):
                 self.tell(say.Report(key))
             yield Findings(searcher=self.name, exact=False, failure=found.reason)
             return
-        part = findings_of(self.name, found, asked.number, trusted=False, scored=self.scored, base=self.contact.url)
+        part = findings_of(self.name, found, asked.number, trusted=False, base=self.contact.url)
         if trust.has_proved_itself(key):
             self.checks.offer(self.contact, self.needs, part.hits, self.passes)
         elif part.hits:
             left = deadline.share(_SAMPLE_SHARE)
             if self.checks.inspect(self.contact, self.needs, part.hits, self.passes, left) is False:
                 reason = "a sample of its results has none of the words, so they are left out"
-                part = Findings(searcher=self.name, exact=False, failure=reason)
+                part = found = Findings(searcher=self.name, exact=False, failure=reason)
+        if self.scored and asked.statistics is not None and asked.statistics.pages:
+            part = findings_of(self.name, found, asked.number, trusted=False, scored=True, base=self.contact.url)
         weight = trust.of(key)
         hits = tuple(msgspec.structs.replace(hit, score=weight * hit.score) for hit in part.hits)
         yield msgspec.structs.replace(part, hits=hits)

@@ -97,7 +97,7 @@ class Trust:
 
 class _Check(NamedTuple):
     contact: Contact
-    url: str
+    hit: Hit
     needs: Needs
     passes: Passes | None
 
@@ -142,7 +142,7 @@ class SpotChecks:
                 self._waiting.get_nowait()
 
     def _sample(self, contact: Contact, needs: Needs, hits: Sequence[Hit], passes: Passes | None) -> _Check | None:
-        first = [hit.url for hit in hits[:_FIRST] if hit.complete]
+        first = [hit for hit in hits[:_FIRST] if hit.complete] or hits[:_FIRST]
         return _Check(contact, self._chance.choice(first), needs, passes) if first and needs else None
 
     def _inspect(self, check: _Check, seconds: float) -> bool | None:
@@ -153,18 +153,18 @@ class SpotChecks:
         return good
 
     def _fetched(self, check: _Check, seconds: float) -> HttpAnswer | NoAnswer:
-        if check.url.startswith(check.contact.url + FILES_ROOT):
+        if check.hit.url.startswith(check.contact.url + FILES_ROOT):
             headers = {"range": f"bytes=0-{_READ - 1}"}
             if check.passes is not None and check.passes.given:
                 headers[PASS] = check.passes.make(check.contact.key)
             at = check.contact.address
-            return self._http.ask("GET", check.url, headers, b"", seconds=seconds, most=_READ, at=at)
+            return self._http.ask("GET", check.hit.url, headers, b"", seconds=seconds, most=_READ, at=at)
         if not self._lock.acquire(timeout=seconds):
             return NoAnswer("another page is being fetched")
         try:
-            if not (self._pages.is_due(check.url) and self._hosts.allows(urlsplit(check.url).netloc.lower())):
+            if not (self._pages.is_due(check.hit.url) and self._hosts.allows(urlsplit(check.hit.url).netloc.lower())):
                 return NoAnswer("its host was asked often enough")
-            return self._pages.fetch(check.url, seconds / 2)
+            return self._pages.fetch(check.hit.url, seconds / 2)
         finally:
             self._lock.release()
 
@@ -186,12 +186,12 @@ def _judged(came: HttpAnswer, check: _Check) -> bool | None:
     text = came.body.decode("utf-8", "replace")
     if has_any(check.needs, html.unescape(text) if mime == "text/html" else text):
         return True  # also words in tags: nothing that a stranger has written is parsed here
-    path = check.url.removeprefix(check.contact.url + FILES_ROOT)
+    path = check.hit.url.removeprefix(check.contact.url + FILES_ROOT)
     if has_any(check.needs, unquote(path)):  # of a file its name is a part; a server may show a page at any address
-        return None if path == check.url else True
+        return None if path == check.hit.url else True
     if "\ufffd" in text:
         return None  # it is in another encoding
-    return False if _is_whole(came) else None
+    return False if _is_whole(came) and check.hit.complete else None  # another hit may have function words alone
 
 
 def _is_whole(came: HttpAnswer) -> bool:

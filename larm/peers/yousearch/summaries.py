@@ -52,11 +52,6 @@ class BitTable:
             found &= int.from_bytes(rows[at * self._width : (at + 1) * self._width], "little")
         return max(0, found)
 
-    @property
-    def size(self) -> int:
-        """Bytes."""
-        return sum(map(len, self._rows))
-
     def _widen(self) -> None:
         more = max(1, self._width // _GROWTH)
         old, self._width = self._width, self._width + more
@@ -94,11 +89,6 @@ class Summaries:
 
     def __contains__(self, key: str) -> bool:
         return key in self._of
-
-    @property
-    def size(self) -> int:
-        """Bytes of all."""
-        return self._table.size
 
     def take(self, key: str, told: say.Announce, vectors: Sequence[Sequence[bytes]] | None) -> bool:
         """What a peer has told, unpacked to ``vectors``; False: it has to tell all of it. Raises RefusedError."""

@@ -72,12 +72,6 @@ def marked(language: str, stem: str) -> str:
     return f"{language}:{stem}"
 
 
-def has(summary: Summary, term: str) -> bool:
-    """Of one word or marked stem; True also by accident."""
-    vectors = summary.partitions[partition(term, len(summary.partitions))]
-    return all(v[at >> 3] >> (at & 7) & 1 for v, at in zip(vectors, positions(term), strict=True))
-
-
 # -- on the wire
 
 

@@ -81,7 +81,7 @@ class Peering(NamedTuple):
     @property
     def larger(self) -> dict[str, int]:
         """Paths where bodies may have more bytes than elsewhere."""
-        return {ROOT + say.ANNOUNCE: say.LARGEST_ANNOUNCEMENT} if self.registrar is not None else {}
+        return {ROOT + path: say.LARGEST for path in (say.ANNOUNCE, say.RECOMMEND)} if self.registrar is not None else {}
 
 
 def build(

@@ -61,7 +61,8 @@ def test_words_are_as_rare_as_in_all_together(two: list[Path]) -> None:
     both = several(two, SearchSettings())
     statistics = both.statistics(asked)
     assert statistics is not None
-    assert (statistics.pages, statistics.words) == (64, {"causeway": 32, "carts": 30})
+    assert statistics.pages == 64
+    assert {word: pages for word, pages in statistics.words.items() if ":" not in word} == {"causeway": 32, "carts": 30}
     together = both.results(asked)
     alone = IndexSearcher(two[1]).search("causeway carts", 100)
     best = {found.url: found.score for found in alone}

@@ -27,8 +27,9 @@ from larm.peers.identity import Identity
 from larm.peers.passes import Passes
 from larm.peers.yousearch import protocol as say
 from larm.peers.yousearch.groups import Groups
+from larm.peers.yousearch.registrar import Registrar
 from larm.peers.yousearch.shares import Shares
-from larm.peers.yousearch.summary import name_of, summary_of, to_wire
+from larm.peers.yousearch.summary import Summary, name_of, partition, positions, summary_of, to_wire
 from larm.peers.yousearch.visible import Visible
 from larm.peers.yousearch.wiring import Peering
 from larm.web.access import Access, open_token
@@ -223,3 +224,14 @@ def members(registrar: Running) -> set[str]:
 def known(registrar: Running, *names: str) -> None:
     """Wait until these are there."""
     until(lambda: members(registrar) >= set(names))
+
+
+def has(summary: Summary, term: str) -> bool:
+    """True also by accident."""
+    vectors = summary.partitions[partition(term, len(summary.partitions))]
+    return all(v[at >> 3] >> (at & 7) & 1 for v, at in zip(vectors, positions(term), strict=True))
+
+
+def size(registrar: Registrar) -> int:
+    """Bytes of all summaries."""
+    return sum(map(len, registrar._summaries._table._rows))

@@ -10,10 +10,10 @@ import pytest
 from larm.cli import run
 from larm.index.reader import IndexReader
 from larm.kit.units import Seconds
-from larm.peers.yousearch.summary import has, summary_of
+from larm.peers.yousearch.summary import summary_of
 from larm.peers.yousearch.wiring import indexed
 from larm.web.guard import Guard
-from tests.peers.yousearch.groups import Running, group, known, until
+from tests.peers.yousearch.groups import Running, group, has, known, until
 
 ABOVE = "quagmirella"
 QUERIES = ["eels", "path:/pool", "quagm*", "quagmirela"]

@@ -15,8 +15,9 @@ from larm.index.search.query import parse_question
 from larm.index.search.searcher import IndexSearcher
 from larm.model.findings import Asked
 from larm.peers.yousearch.needs import Needs, Term, needs_of
-from larm.peers.yousearch.summary import Summary, has, marked, summary_of
+from larm.peers.yousearch.summary import Summary, marked, summary_of
 from tests.index.search.test_several import index
+from tests.peers.yousearch.groups import has
 
 WORDS = [
     "crawler",

@@ -414,7 +414,7 @@ def test_a_summary_of_very_many_words_arrives(tmp_path: Path) -> None:
         told = Contact(registrar.peering.card.key, registrar.url)
         announcement = say.Announce("full", int(peer.url.rpartition(":")[2]), name_of(full), summary=to_wire(full))
         encoded = msgspec.json.encode(announcement)
-        assert 2_000_000 < len(encoded) < say.LARGEST_ANNOUNCEMENT
+        assert 2_000_000 < len(encoded) < say.LARGEST
         http = HttpClient(interface=peer.peering.host)
         identity = peer.peering.door._identity
         found = Channel(identity, http, SystemClock()).ask(told, say.ANNOUNCE, announcement, say.Announced, seconds=60)
@@ -441,7 +441,7 @@ def test_a_summary_of_very_many_words_arrives(tmp_path: Path) -> None:
                     return False
 
             assert is_refused("look", len(encoded), 413), "no other question"
-            assert is_refused("announce", say.LARGEST_ANNOUNCEMENT + 1, 413)
+            assert is_refused("announce", say.LARGEST + 1, 413)
             for _ in range(2):
                 begin("announce", len(encoded))
             until(lambda: is_refused("announce", len(encoded), 503))

@@ -12,7 +12,6 @@ from larm.peers.yousearch.summary import (
     FILTERS,
     LENGTH,
     Summary,
-    has,
     marked,
     name_of,
     partition,
@@ -21,6 +20,7 @@ from larm.peers.yousearch.summary import (
     to_wire,
     unpacked,
 )
+from tests.peers.yousearch.groups import has
 
 
 def test_sizes_are_those_of_the_formula() -> None:
