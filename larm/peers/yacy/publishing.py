@@ -14,7 +14,7 @@ from larm.peers.identity import Signer
 from larm.peers.yacy.chunk import Reference, cut, depth_for, write_chunk
 from larm.peers.yacy.hashes import position_of
 from larm.peers.yacy.item import RENEWED, Header, Kind, digest_of, new_header
-from larm.peers.yacy.page import Page, Words, place_of, references_of, write_page
+from larm.peers.yacy.page import TEXT, Page, Words, place_of, references_of, write_page
 from larm.peers.yacy.ring import EXPONENT
 from larm.peers.yacy.shelf import Shelf
 
@@ -37,6 +37,8 @@ class Published(NamedTuple):
     """Items."""
     renewed: int
     withdrawn: int
+    truncated: int
+    """Pages whose text is longer than what is shared."""
 
 
 class Publishing:
@@ -66,11 +68,12 @@ class Publishing:
             known = self._shelf.own()
         depth = _depth(known.values(), peers)
         out: set[bytes] = set()
-        pages = new = renewed = 0
+        pages = new = renewed = truncated = 0
         for group in _groups(sorted(sources, key=lambda source: position_of(source.hash))):
             read = [page for source in group if (page := source.read()) is not None]
             bodies = [(kind, places, body, digest_of(body)) for kind, places, body in self._bodies(read, depth)]
             pages += len(read)
+            truncated += sum(len(page.text) > TEXT for page in read)
             with self._guarded():
                 for kind, places, body, digest in bodies:
                     out.add(digest)
@@ -86,7 +89,7 @@ class Publishing:
             for header in withdrawn:
                 places = (header.first, header.last)
                 self._shelf.put_own(new_header(header.kind, header.digest, places, now, self._signer, gone=True))
-        return Published(pages, new, renewed, len(withdrawn))
+        return Published(pages, new, renewed, len(withdrawn), truncated)
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:

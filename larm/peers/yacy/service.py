@@ -32,6 +32,7 @@ from larm.peers.yacy.learned import Learned
 from larm.peers.yacy.library import Library, Vocabulary
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.order_book import OrderBook, OrderDesk
+from larm.peers.yacy.page import TEXT
 from larm.peers.yacy.profile import Mode, Profile, birth_of, pin_of
 from larm.peers.yacy.proxy import Proxy
 from larm.peers.yacy.publishing import Publishing
@@ -235,6 +236,7 @@ class Service:
         done = self._publishing.publish(shelved.sources, len(self.node.ring()), self.node.now())
         why = "left out, as strangers could not have had them ('larm search open:no', 'open:private')"
         left = f"; {shelved.left_out:,} are {why}" if shelved.left_out else ""
+        left += f"; of {done.truncated:,} others find the first {TEXT:,} characters" if done.truncated else ""
         self._say(
             f"network {self.node.network}: {done.pages:,} pages are shared: {done.new:,} new items, {done.renewed:,} renewed, "
             f"{done.withdrawn:,} withdrawn{left}"

@@ -27,7 +27,7 @@ from larm.peers.yacy.hashes import position_of, word_hash
 from larm.peers.yacy.item import Kind, digest_of, new_header
 from larm.peers.yacy.learned import Learned
 from larm.peers.yacy.node import contact_of
-from larm.peers.yacy.page import Page, write_page
+from larm.peers.yacy.page import TEXT, Page, write_page
 from larm.peers.yacy.profile import Mode
 from larm.peers.yacy.questions import PAGES, SEARCH, Found, Search
 from larm.peers.yacy.ring import partition_of, place_in
@@ -328,6 +328,9 @@ def test_a_long_page_is_found_by_its_last_words(tmp_path: Path) -> None:
     net.peers[0].publish(long)
     net.settle()
     assert urls(search(net.peers[4], "theend begin")) == {long.url}
+    assert not net.peers[0].published.truncated
+    net.peers[1].publish(msgspec.structs.replace(long, text="x" * (TEXT + 1)))
+    assert net.peers[1].published.truncated == 1
 
 
 def test_pages_are_found_by_words_of_links_and_menus(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_second_time_nothing_moves(net: Net) -> None:
     net.settle()
     handed = net.peers[0].node.counts["items handed over"]
     net.peers[0].publish(*PAGES)
-    assert net.peers[0].published[1:] == (0, 0, 0)
+    assert net.peers[0].published[1:] == (0, 0, 0, 0)
     net.settle()
     assert net.peers[0].node.counts["items handed over"] == handed
 
