@@ -7,6 +7,7 @@ public search there is no such page. On the event loop.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,11 +17,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from larm.config import Config, PeersSettings
+from larm.errors import LarmError
 from larm.index.search.query import LONGEST
 from larm.index.search.shared import SharedSearcher
 from larm.model.restriction import open_to
 from larm.peers.addresses import host_of
-from larm.peers.yousearch.canonical import canonical, readable
+from larm.peers.yousearch.canonical import canonical
 from larm.peers.yousearch.protocol import Recommend
 from larm.peers.yousearch.shares import FILES_ROOT
 from larm.peers.yousearch.visible import PublishedSearcher
@@ -59,6 +61,7 @@ def peering_of(
         settings.serve,
         address=address,
         searchers=local,
+        is_closed=lambda url: _is_closed(served, url),
         copies=copies,
         tell=say,
     )
@@ -158,6 +161,22 @@ def page_routes(peering: Peering) -> Sequence[tuple[Kind, str, str, Handler]]:
         (Kind.CHANGE, "POST", "/peers/recommend", recommend),
         (Kind.CHANGE, "POST", "/peers/take-back", take_back),
     )
+
+
+def _is_closed(served: Directories, url: str) -> bool:
+    """Return True if visitors may not see a page that is here; False where an index can't be read."""
+    with suppress(LarmError):
+        return served.is_closed(url)
+    return False
+
+
+def readable(key: str) -> str:
+    """Return a canonical query as people type it."""
+    forms = {"exclude": "-{}", "phrase": '"{}"', "keyword": "{}", "query": "{}"}
+    labels = [part.partition("=") for part in key.split("&")]
+    labels.sort(key=lambda each: each[0] not in {"keyword", "phrase", "query"})
+    typed = [(forms.get(label, label + ':"{}"'), unquote(term)) for label, _, terms in labels for term in terms.split(",")]
+    return " ".join(form.format(term) if " " in term else form.replace(':"{}"', ":{}").format(term) for form, term in typed)
 
 
 def _shares(directories: Directories, peering: Peering) -> list[tuple[Share, bool, int]]:

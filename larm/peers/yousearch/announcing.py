@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
 
 from larm.fetch.http_client import NoAnswer
+from larm.fetch.ip_address import address_of
 from larm.index.reader import IndexReader
 from larm.kit.disk.files import is_there
 from larm.model.restriction import OpenTo
@@ -130,7 +130,7 @@ class Announcing:
             self._url.port or (443 if self._url.scheme == "https" else 80),
             name,
             https=self._url.scheme == "https",
-            host="" if _is_ip(host) else host,
+            host="" if address_of(host) is not None else host,
             before=known,
             summary=wire,
             more=self._more,
@@ -159,14 +159,6 @@ class Announcing:
             languages |= set(known.languages)
             moments.append(moment)
         return summary_of(words, sorted(languages), str(moments))
-
-
-def _is_ip(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
 
 
 class News:

@@ -7,7 +7,7 @@ operators) makes a query its own, under the label ``query``.
 
 import re
 from collections.abc import Mapping
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 import msgspec
 
@@ -48,15 +48,6 @@ def canonical(query: str) -> Canonical:
     if "query" in labels:
         labels = {name: terms for name, terms in labels.items() if name in {"query", "group", "-group"}}
     return Canonical(_key(labels), text, tuple(sorted(groups[True])), tuple(sorted(groups[False])))
-
-
-def readable(key: str) -> str:
-    """As somebody may have typed it."""
-    forms = {"exclude": "-{}", "phrase": '"{}"', "keyword": "{}", "query": "{}"}
-    labels = [part.partition("=") for part in key.split("&")]
-    labels.sort(key=lambda each: each[0] not in {"keyword", "phrase", "query"})
-    typed = [(forms.get(label, label + ':"{}"'), unquote(term)) for label, _, terms in labels for term in terms.split(",")]
-    return " ".join(form.format(term) if " " in term else form.replace(':"{}"', ":{}").format(term) for form, term in typed)
 
 
 def _labelled(item: Node) -> tuple[str, str]:

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
@@ -18,7 +17,7 @@ from larm.fetch.http_client import HttpClient, is_address
 from larm.index.search.shared import SharedSearcher
 from larm.kit.clock import SystemClock
 from larm.kit.disk.files import is_there
-from larm.model.restriction import OpenTo, open_to
+from larm.model.restriction import open_to
 from larm.peers.addresses import kinds_of
 from larm.peers.channel import ROOT, Channel, Contact
 from larm.peers.door import Door, Question
@@ -91,10 +90,12 @@ def build(
     *,
     address: tuple[str, int],
     searchers: Callable[[], Mapping[Path, SharedSearcher]],
+    is_closed: Callable[[str], bool],
     copies: bool,
     tell: Callable[[str], object],
 ) -> Peering:
-    """``address``: where this server listens; ``searchers``: of its directories; ``copies``: all may open what these have
+    """``address``: where this server listens; ``searchers``: of its directories; ``is_closed``: visitors may not see
+    the page with this address; ``copies``: all may open what these have
     stored. Raises UsageError, StorageError."""
     host, port = address
     _check(peers)
@@ -129,7 +130,7 @@ def build(
             lambda: (visible.told(searchers()), visible.more),
             period=float(peers.period),
             shelf=shelf,
-            is_closed=partial(_is_closed, searchers, readers),
+            is_closed=is_closed,
             news=news,
         )
         orders: SimpleQueue[msgspec.Struct | None] = SimpleQueue()
@@ -204,14 +205,6 @@ def state_folder() -> Path:
 def indexed(shares: Shares) -> dict[Path, str]:
     """Crawls of shared folders that have something to search, with the names of their shares."""
     return {share.directory: share.name for share in shares.all if is_there(share.directory / "index" / "meta.json")}
-
-
-def _is_closed(searchers: Callable[[], Mapping[Path, SharedSearcher]], readers: OpenTo, url: str) -> bool:
-    """Return True if a crawl here has a page with this address that ``readers`` may not see; False where it cannot be read."""
-    with suppress(LarmError):
-        found = [searcher for searcher in searchers().values() if searcher.page(url) is not None]
-        return any(searcher.page(url, readers) is None for searcher in found)
-    return False
 
 
 def _own(host: str) -> str:

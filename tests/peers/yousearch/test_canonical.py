@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from larm.peers.yousearch.canonical import canonical, readable
+from larm.peers.yousearch.canonical import canonical
+from larm.web.peering import readable
 
 
 def test_queries_that_mean_the_same_are_one() -> None:
