@@ -45,7 +45,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @cluster_option
 @remote_options
 @click.option("--peer", "peer", metavar="NAME", help="Be a peer of others, called NAME: search with them, and answer them.")
-@click.option("--registrar", is_flag=True, help="Keep who there is, and which words each has.")
+@click.option("--registrar", is_flag=True, help="Act as registrar: list the peers and summaries of their words.")
 @click.option("--registrar-at", "registrars", multiple=True, metavar="URL", help="Where a registrar is; KEY@URL to be sure.")
 @click.option("--share", "shared", type=_FOLDER, multiple=True, metavar="FOLDER", help="Let peers search and open its files.")
 @click.option("--network", metavar="NAME", help="Take part in this network of peers: share these crawls, search all peers'.")
@@ -55,7 +55,7 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--stop-crawls", is_flag=True, help="Stop the crawls that it has started when it ends.")
 @click.option("--open", "opened", is_flag=True, help="Open the search page in a browser.")
 @click.option(
-    "--public-search", is_flag=True, help="Everybody may search, and there is nothing but search, or what needs the token."
+    "--public-search", is_flag=True, help="Allow anonymous search, of what is for everybody; all else needs the token."
 )
 @click.option("--require-token", is_flag=True, help="Nobody sees anything without the token.")
 @click.option("--token-file", type=_FILE, metavar="FILE", help="Default: ~/.config/larm/token; made where there is none.")

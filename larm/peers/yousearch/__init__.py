@@ -1,6 +1,5 @@
-"""YouSearch: many people's indexes, one search, nobody's index in the middle.
+"""YouSearch: one search over the indexes of many people, without a central index.
 
-Each peer tells a registrar which words it has, as a Bloom summary (`summary`); who searches asks the registrar whose summary
-has the words (`summaries`), and then these peers. `needs` says which words a query cannot do without, `canonical` when two are
-the same.
+Each peer sends a registrar a Bloom summary of its words (`summary`). A search asks the registrar which summaries have the words
+(`summaries`), and then these peers. `needs` has the words that a page must have, `canonical` one form for equal queries.
 """

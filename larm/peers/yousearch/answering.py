@@ -1,6 +1,6 @@
-"""Answering: what a peer answers others (YOUS-21, 24). On the threads of the server.
+"""Answering: the answers of a peer to searches of others (YOUS-21, 24). On the threads of the server.
 
-What goes out names no folder and no file of this machine but those that are shared.
+No answer names a folder or file of this machine that is not shared.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,10 +18,10 @@ _MOST_PAGES = 1 << 50
 
 
 class Answering:
-    """Of one peer. Constant after construction."""
+    """Answers of one peer. Constant after construction."""
 
     def __init__(self, card: say.Card, published: Callable[[str], Sequence[Searcher]], seconds: float) -> None:
-        """``published``: what is searched for who has a key. ``seconds``: the most for a search."""
+        """``published`` returns the searchers for a key. ``seconds``: time limit of a search."""
         self._card = card
         self._published = published
         self._seconds = seconds

@@ -1,4 +1,4 @@
-"""Answers: what this machine found lately, for its own searches (YOUS-26, 27). In memory; thread-safe."""
+"""Answers: recent answers of all peers, for searches at this machine alone (YOUS-26, 27). In memory; thread-safe."""
 
 import math
 import threading
@@ -12,7 +12,7 @@ from larm.seams import Clock
 _MOST = 500
 """Queries."""
 _LARGEST = 200_000
-"""Bytes of one, which usually has half as many; whose hits are larger is asked again."""
+"""Bytes of an answer; most have half as many. Larger ones are not kept."""
 
 
 class Answers:

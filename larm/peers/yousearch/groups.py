@@ -1,7 +1,7 @@
-"""Groups: which peers are in which, for ``group:`` (YOUS-20): from the configuration, and from a file or a service. Any thread.
+"""Groups: the keys of the peers in each group (YOUS-20), from the configuration and a file or service. Any thread.
 
-A service is any address at which there is JSON: names, and the keys of each, ``{"harbour": ["KEY", "KEY"]}``. It is asked once
-in a period; while it does not answer, what it said last holds. Whoever gives it its answers says who is asked and nothing else.
+A service is an address with JSON: ``{"harbour": ["KEY", "KEY"]}``. It is read once in a period; while it does not answer, its
+last answer holds. It decides which peers are asked in a group, and which of them are ranked as one index.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -22,7 +22,7 @@ _Told = dict[Annotated[str, Meta(max_length=200)], tuple[Annotated[str, Meta(max
 
 
 class Groups:
-    """Of one peer."""
+    """Groups that one peer knows."""
 
     def __init__(
         self, configured: Mapping[str, Collection[str]], source: str, http: HttpClient, *, everybody: bool = False
@@ -37,7 +37,7 @@ class Groups:
         self._told: Mapping[str, frozenset[str]] = {}
 
     def look(self) -> str:
-        """At the source; empty, or half a sentence: why there is nothing new."""
+        """Read the source. Return an empty text, or half a sentence that says why it failed."""
         if not self._source:
             return ""
         try:
@@ -52,7 +52,7 @@ class Groups:
         return self._everybody or any(key in keys for each in (self._configured, self._told) for keys in each.values())
 
     def members(self, names: Iterable[str]) -> frozenset[str]:
-        """The keys of all who are in any of these groups, whose names are in lower case."""
+        """Return the keys of all peers in these groups; ``names`` are in lower case."""
         told = self._told
         return frozenset[str]().union(*(each.get(name, frozenset()) for name in names for each in (self._configured, told)))
 
