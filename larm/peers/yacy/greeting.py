@@ -16,7 +16,7 @@ from larm.peers.yacy.node import Node, contact_of
 from larm.peers.yacy.profile import Mode
 from larm.peers.yacy.questions import DENIED, MOST_NAMED, PING, WIRE, DeniedOf, Ping, Pong
 from larm.peers.yacy.reachability import CallingBack
-from larm.peers.yacy.seed import BadSeedError, Seed, read_seed, write_seed
+from larm.peers.yacy.seed import BadSeedError, Seed, read_seed
 from larm.peers.yacy.trust import DenyList
 
 _SECONDS = 10.0
@@ -92,7 +92,7 @@ class Greeting:
     def ping(self, seed: Seed) -> None:
         """Ping one peer, and learn from its answer (YACY-22)."""
         node = self._node
-        asked = Ping(node.network, write_seed(node.seed()), self._next_stretch(), WIRE)
+        asked = Ping(node.network, node.seed().wire, self._next_stretch(), WIRE)
         answer = node.asker.ask(contact_of(seed), PING, asked, Pong, seconds=_SECONDS)
         with node.lock:
             if isinstance(answer, NoAnswer):
@@ -138,7 +138,7 @@ class Greeting:
             news = node.ring_locked().lacking(asked.stretch)
             seeds = membership.youngest(_TOLD, without={seed.hash})
             seeds += [known for each in news[: MOST_TOLD - _TOLD] if (known := membership.get(each)) is not None]
-        return Pong(call.address, reachable, write_seed(node.seed()), tuple(map(write_seed, seeds)), WIRE)
+        return Pong(call.address, reachable, node.seed().wire, tuple(seed.wire for seed in seeds), WIRE)
 
     def learn(self, seeds: Collection[Seed]) -> None:
         """Learn of peers from others."""
@@ -169,7 +169,7 @@ class Greeting:
         if node.key in authors and seed is not None:
             self.ping(seed)
             found.append(node.seed())
-        return tuple(map(write_seed, found))
+        return tuple(seed.wire for seed in found)
 
     def _read(self, wires: Collection[str]) -> list[Seed]:
         found = []

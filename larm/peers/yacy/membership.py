@@ -103,11 +103,10 @@ class Membership:
             self._passive[name], self._failed[name] = known, now
 
     def declined(self, name: str) -> None:
-        """Note that a peer does not want references: its flag is off until its next seed (YACY-30)."""
+        """Note that a peer does not want references: until its next seed (YACY-30)."""
         known = self._active.get(name)
         if known is not None:
-            flags = msgspec.structs.replace(known.flags, remote_index=False)
-            self._active[name] = msgspec.structs.replace(known, flags=flags)
+            self._active[name] = msgspec.structs.replace(known, takes=False)
             self._changed.add(name)
 
     def reported(self, by: str, now: float, *, reachable: bool) -> None:
@@ -165,7 +164,7 @@ class Membership:
 
     def takes_references(self, seed: Seed, now: float) -> bool:
         """Return True if a peer passes both tests of YACY-27."""
-        return seed.reachable and seed.flags.remote_index and now - seed.born >= self._young
+        return seed.reachable and seed.takes and now - seed.born >= self._young
 
     def ring(self, now: float, own: Seed, *, missed: bool = False) -> Ring:
         """Return the ring of all peers that take references, with this one if it does.
@@ -245,7 +244,7 @@ class Membership:
         if before is not None:
             seen = max(self._seen.get(name, float(before.stamp)), seen)
         if name in self._active and before is not None and seed.reachable and seed.ip == before.ip:
-            if before.flags != seed.flags or before.born != seed.born:
+            if before.takes != seed.takes or before.born != seed.born:
                 self._changed.add(name)
             self._active[name] = seed
         else:

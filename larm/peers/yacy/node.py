@@ -25,7 +25,7 @@ from larm.peers.yacy.page import Page
 from larm.peers.yacy.profile import Mode, Profile
 from larm.peers.yacy.questions import PAGES, SEARCH
 from larm.peers.yacy.ring import Ring
-from larm.peers.yacy.seed import Flags, PeerType, Seed, is_good, signed, write_seed
+from larm.peers.yacy.seed import PeerType, Seed, is_good, signed
 from larm.peers.yacy.shelf import Shelf
 from larm.peers.yacy.together import Together
 from larm.peers.yacy.trust import Trust
@@ -109,7 +109,8 @@ class Node:
                 port=profile.port,
                 pin=profile.pin,
                 type=self._type_locked(now),
-                flags=Flags(remote_index=profile.mode.shares, remote_crawl=profile.crawls, direct=True, ssl=bool(profile.pin)),
+                takes=profile.mode.shares,
+                crawls=profile.crawls,
                 orders=self._orders(),
                 links=self.pages,
                 words=self.words,
@@ -119,17 +120,17 @@ class Node:
                 stamp=self._seed.stamp,
                 network=profile.network,
                 key=self._signer.key,
-                signature=self._seed.signature,
+                wire=self._seed.wire,
             )
             if plain != self._seed or now - plain.stamp > profile.ping / 2:
-                self._seed = signed(msgspec.structs.replace(plain, stamp=int(now), signature=""), self._signer)
+                self._seed = signed(msgspec.structs.replace(plain, stamp=int(now)), self._signer)
             return self._seed
 
     def seed_list(self) -> str:
         """Return one seed a line (YACY-19)."""
         with self.lock:
             seeds = self.membership.seed_list(self.now())
-        return "".join(f"{write_seed(seed)}\n" for seed in (self.seed(), *seeds)) if self.mode is not Mode.PRIVATE else ""
+        return "".join(f"{seed.wire}\n" for seed in (self.seed(), *seeds)) if self.mode is not Mode.PRIVATE else ""
 
     @property
     def takes_references(self) -> bool:

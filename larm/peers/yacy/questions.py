@@ -12,9 +12,9 @@ DENIED = "/yacy/denied"
 ORDERS, RECEIPT = "/yacy/orders", "/yacy/receipt"
 SEEDS = "/yacy/seeds"
 """Not asked but read, by anybody."""
-WIRE = 2
+WIRE = 1
 """Version of these questions. Peers whose versions differ by one understand each other: new fields have defaults, and
-unknown ones are ignored. Version 1 has neither ``wire`` nor seeds in offers."""
+unknown ones are ignored."""
 MOST_HEADERS = 100
 """In an offer: some 25 KB."""
 MOST_NAMED = 64

@@ -71,7 +71,7 @@ def others_to_ask(
         if seed.hash in asked or not seed.reachable:
             continue
         age = now - seed.born
-        score = 4 * any(tag.lower() in tags for tag in seed.tags) + seed.flags.root + (age < _YOUNG) + (age < _FRESH)
+        score = 4 * any(tag.lower() in tags for tag in seed.tags) + (age < _YOUNG) + (age < _FRESH)
         score += (seed.links >= _LARGE) + (seed.links >= _HUGE)
         if score:
             scored.append((score + random.random(), seed.hash, seed))

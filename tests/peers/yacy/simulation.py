@@ -132,9 +132,7 @@ def _live(net: Net, hours: float, authors: int) -> Figures:
 
 
 def _remember(patch: pytest.MonkeyPatch, most: int) -> None:
-    written, read = lru_cache(most)(seed.write_seed.__wrapped__), lru_cache(most)(seed.read_seed)
-    for module in (node, greeting):
-        patch.setattr(module, "write_seed", written)
+    read = lru_cache(most)(seed.read_seed)
     patch.setattr(greeting, "read_seed", read)
     patch.setattr(node, "is_good", lru_cache(most)(seed.is_good))
 

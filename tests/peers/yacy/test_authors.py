@@ -14,7 +14,6 @@ from larm.peers.yacy.item import Item, Kind, digest_of, new_header
 from larm.peers.yacy.page import Page, place_of, write_page
 from larm.peers.yacy.questions import Hand, Offer
 from larm.peers.yacy.samples import Samples, verdict
-from larm.peers.yacy.seed import write_seed
 from larm.peers.yacy.trust import Vote
 from larm.testing.replies import Reply, html
 from larm.testing.web import SyntheticWeb
@@ -78,7 +77,7 @@ def test_items_of_a_lost_author_are_repaired_by_the_word_of_those_that_met_it(ne
 def test_a_voucher_that_is_no_member_vouches_for_nobody(net: Net) -> None:
     (other,) = Net(seed=7).add()
     owner = net.peers[0]
-    owner.greeting.vouched(FakeKey(998).key, [write_seed(other.node.seed())])
+    owner.greeting.vouched(FakeKey(998).key, [other.node.seed().wire])
     assert not owner.node.shelf.authors.knows(other.key.key)
 
 

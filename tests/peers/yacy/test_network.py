@@ -15,7 +15,7 @@ from larm.peers.yacy.hashes import key_part
 from larm.peers.yacy.profile import Mode
 from larm.peers.yacy.questions import COUNT, PING, WIRE, Count, Counted, Ping, Pong
 from larm.peers.yacy.reachability import CallingBack
-from larm.peers.yacy.seed import PeerType, Seed, read_seed, signed, write_seed
+from larm.peers.yacy.seed import PeerType, Seed, read_seed, signed
 from tests.peers.yacy.keys import FakeKey
 from tests.peers.yacy.net import Net, Wire
 
@@ -135,7 +135,7 @@ def test_who_says_whom_he_knows_is_told_of_all_others(net: Net) -> None:
 
 def test_a_stretch_of_a_ring_has_its_bounds(net: Net) -> None:
     one, two = net.add(2)
-    own = write_seed(two.node.seed())
+    own = two.node.seed().wire
     for stretch in (("no hash",), (two.node.hash,) * 66):
         with pytest.raises(RefusedError, match="stretch"):
             one.desk.ping(Call(two.key.key, two.ip), Ping("test", own, stretch))
@@ -154,9 +154,9 @@ def test_nobody_is_away_because_somebody_else_cannot_be_reached(net: Net) -> Non
     """A seed has the hash that its maker writes into it."""
     one, two, three = net.add(3)
     net.run(300)
-    forged = msgspec.structs.replace(three.node.seed(), hash=two.node.hash, port=1)
+    forged = signed(msgspec.structs.replace(three.node.seed(), hash=two.node.hash, port=1), three.key)
     with pytest.raises(RefusedError, match="hash"):
-        one.desk.ping(Call(three.key.key, three.ip), Ping("test", write_seed(forged)))
+        one.desk.ping(Call(three.key.key, three.ip), Ping("test", forged.wire))
     assert one.node.membership.is_active(two.node.hash)
 
 
@@ -277,7 +277,7 @@ def test_who_had_too_little_time_is_not_taken_for_dead() -> None:
 def test_neighbouring_versions_talk_and_distant_ones_are_refused_with_both_numbers(net: Net) -> None:
     one, two = net.add(2)
     net.run(300)
-    own = write_seed(two.node.seed())
+    own = two.node.seed().wire
     call = Call(two.key.key, two.ip)
     for wire in (WIRE - 1, WIRE, WIRE + 1):
         assert one.desk.ping(call, Ping("test", own, wire=wire)).wire == WIRE

@@ -110,8 +110,8 @@ def test_an_order_is_fetched_crawled_and_answered_with_a_receipt(tmp_path: Path)
     net = Net(tmp_path)
     one, book = giver(net, tmp_path)
     jobs, crawl = taker(net, tmp_path / "taker")
-    assert one.node.seed().flags.remote_crawl is False
-    assert net.peers[1].node.seed().flags.remote_crawl
+    assert one.node.seed().crawls is False
+    assert net.peers[1].node.seed().crawls
     book.add("http://a.example/", 2, net.clock.wall())
     book.add("http://127.0.0.1/secret", 2, net.clock.wall())
     net.run(300)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from larm.peers.yacy.hashes import ALPHABET, RING, distance, hash_at, position_of
 from larm.peers.yacy.membership import Membership
 from larm.peers.yacy.ring import PARTITIONS, Ring, partition_of, place_in, places_of
-from larm.peers.yacy.seed import Flags, PeerType, Seed
+from larm.peers.yacy.seed import PeerType, Seed
 
 PEERS = [
     "AAAAAAAAAAA1", "CqqqqqqqqqqA", "HzzzzzzzzzzB", "Mnnnnnnnnnnn", "Rrrrrrrrrrrr", "Y00000000000",
@@ -64,7 +64,7 @@ def test_both_tests_come_before_counting() -> None:
     membership, now = Membership("AAAAAAAAAAAA", "test", Random(1), young=1_000.0), 1_700_000_000.0
     for number, name in enumerate(PEERS):
         index, born = name != "CqqqqqqqqqqA", now - 2_000 * (name != "HzzzzzzzzzzB")
-        seed = Seed(hash=name, ip=f"192.0.2.{number}", port=8090, type=PeerType.SENIOR, flags=Flags(remote_index=index))
+        seed = Seed(hash=name, ip=f"192.0.2.{number}", port=8090, type=PeerType.SENIOR, takes=index)
         membership.heard(replace(seed, born=int(born), stamp=int(now), network="test"), now)
     found = membership.ring(now, Seed(hash="AAAAAAAAAAAA")).owners(places_of(FREE)[0], 3)
     assert found == ["Mnnnnnnnnnnn", "Rrrrrrrrrrrr", "Y00000000000"]
@@ -134,9 +134,8 @@ def test_a_ring_that_changes_is_one_made_anew(peers: list[str], changes: dict[st
 
 def test_who_becomes_old_enough_is_on_the_ring() -> None:
     membership, now = Membership("AAAAAAAAAAAA", "test", Random(1), young=1_000.0), 1_700_000_000.0
-    taking = Flags(remote_index=True)
-    own = Seed(hash="AAAAAAAAAAAA", type=PeerType.SENIOR, flags=taking, born=int(now) - 500)
-    seed = Seed(hash=PEERS[1], ip="192.0.2.1", port=8090, type=PeerType.SENIOR, flags=taking, born=int(now), network="test")
+    own = Seed(hash="AAAAAAAAAAAA", type=PeerType.SENIOR, takes=True, born=int(now) - 500)
+    seed = Seed(hash=PEERS[1], ip="192.0.2.1", port=8090, type=PeerType.SENIOR, takes=True, born=int(now), network="test")
     membership.heard(seed, now)
     for later, expected in ((0, []), (500, ["AAAAAAAAAAAA"]), (999, ["AAAAAAAAAAAA"]), (1_000, ["AAAAAAAAAAAA", PEERS[1]])):
         assert membership.ring(now + later, own).hashes == expected

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from larm.peers.yacy.hashes import ALPHABET, word_hash
 from larm.peers.yacy.ring import PARTITIONS, Ring, places_of
-from larm.peers.yacy.seed import Flags, PeerType, Seed
+from larm.peers.yacy.seed import PeerType, Seed
 from larm.peers.yacy.targets import bearable, others_to_ask, owners_to_ask, owners_to_count
 
 DAY = 86_400
@@ -67,13 +67,13 @@ def seed(number: int, **fields: object) -> Seed:
 
 def test_others_who_may_know_something() -> None:
     plain = [seed(n) for n in range(20)]
-    tagged, root, young = seed(20, tags=("cats",)), seed(21, flags=Flags(root=True)), seed(22, born=NOW - 2 * DAY)
+    tagged, young = seed(20, tags=("cats",)), seed(22, born=NOW - 2 * DAY)
     large, owner = seed(23, links=2_000_000), seed(24, links=2_000_000)
     hidden = Seed(hash=peers(100)[25], type=PeerType.JUNIOR, tags=("cats",))
-    everyone = [*plain, root, young, tagged, large, owner, hidden]
+    everyone = [*plain, young, tagged, large, owner, hidden]
     found = others_to_ask(everyone, {owner.hash}, {"cats"}, now=NOW, redundancy=3, random=Random(1))
     assert found[:2] == [tagged, large]
-    assert set(found[2:]) == {root, young}
+    assert found[2:] == [young]
 
 
 def test_there_is_a_limit_of_others() -> None:
