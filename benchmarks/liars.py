@@ -1,16 +1,16 @@
-"""A network of honest ``larm serve --network`` processes with liars among them: is anything forged shown, or anything honest lost?
+"""A network of honest ``larm serve --network`` processes with liars among them: does it show forged pages, or lose honest ones?
 
-``python -m benchmarks.liars FOLDER... [--peers 9] [--queries 25]``. Each folder is a site with an ``index.html``, which is served
-on loopback and crawled by one of the honest peers. Questions are asked before the liars come, just after, and when they have been
-there for a while. The liars know all questions:
+``python -m benchmarks.liars FOLDER... [--peers 9] [--queries 25]``. Each folder is a site with an ``index.html``, which is
+served on loopback and crawled by one of the honest peers. Questions are asked before the liars come, just after, and when they
+have been there for a while. The liars know all questions:
 
 - a poisoner, a member, answers each question for words with forged pages of its own, and hands out the forged documents;
 - a spammer with 20 keys at one address places forged pages at the owners;
 - a flooder asks with a new key each time, as fast as it can;
 - a watcher, a member that answers like any other, notes the key of each question that it gets.
 
-Prints the forged pages among the first ten, the share of the first ten before that is still there, and the questions of searches
-that the watcher can tie to the key of a peer.
+Prints the forged pages among the first ten, the share of the first ten before that is still there, and the questions of
+searches that the watcher can tie to the key of a peer.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import subprocess
+import sys
 import tempfile
 import threading
 import urllib.parse
@@ -28,7 +30,7 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-from benchmarks.network import PATIENCE, PORT, Peer, crawl, questions_of, served, settled
+from benchmarks.network import PATIENCE, PORT, Peer, crawl, questions_of, settled
 from larm.config import NetworkSettings, SearchSettings
 from larm.fetch.http_client import HttpClient
 from larm.index.reader import IndexReader
@@ -54,6 +56,11 @@ _FLOOD_THREADS = 4
 _LIARS_HOST = "127.0.10.{}"
 
 
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, *_: object) -> None:
+        """Ignore peers that are gone."""
+
+
 class Liar:
     """A member of the network in this process, with real keys, on a real wire."""
 
@@ -67,7 +74,7 @@ class Liar:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
-            def do_POST(self) -> None:  # noqa: N802 - the library's name
+            def do_POST(self) -> None:
                 """Answer a signed question."""
                 body = self.rfile.read(int(self.headers.get("content-length", 0)))
                 reply = door.answer(Incoming("POST", self.path, self.headers.items(), body, self.client_address[0]))
@@ -81,8 +88,8 @@ class Liar:
             def log_message(self, *_: object) -> None:
                 """Write nothing."""
 
-        self.server = ThreadingHTTPServer((host, port), Handler)
-        Workers(lambda name, error: print(name, error)).start(f"liar-{host}-{port}", self.server.serve_forever)
+        self.server = _Server((host, port), Handler)
+        Workers(print).start(f"liar-{host}-{port}", self.server.serve_forever)
         self.service.start()
 
     def answers(self, path: str, handler: Callable[[Call, Any], Any]) -> None:
@@ -131,7 +138,7 @@ def poison(liar: Liar, questions: Sequence[str], starts: Sequence[str]) -> None:
         found = []
         for word in asked.words:
             urls = [url for url in by_word.get(word, [*pages][:100]) if partition_of(url) in asked.partitions]
-            found.append(say.WordFound(len(urls), tuple(say.Row(url, 255, 15, 20, 0) for url in urls)))
+            found.append(say.WordFound(len(urls), rows=tuple(say.Row(url, 255, 15, 20, 0) for url in urls)))
         return say.Found(tuple(found), (liar.identity.key,))
 
     def documents(_: Call, asked: say.PagesOf) -> say.PagesFound:
@@ -158,17 +165,16 @@ def spam(liar: Liar, pages: Sequence[Page], peers: int) -> None:
 def flood(peers: Sequence[Peer], end: threading.Event) -> None:
     """Ask with a new key each time."""
     http, clock = HttpClient(), SystemClock()
-    keys = {peer.host: json.loads((peer.directory / "network" / "bench" / "peer.json").read_bytes()) for peer in peers}
     contacts = [
         Contact(Identity.opened(peer.directory / "network" / "bench" / "key").key, f"http://{peer.host}:{PORT}")
         for peer in peers
-        if keys[peer.host]
     ]
     words = tuple(word_hash(f"word{number}") for number in range(say.MOST_WORDS))
     number = 0
     while not end.is_set():
         channel = Channel(Identity.new(), http, clock)
-        channel.ask(contacts[number % len(contacts)], say.SEARCH, say.Search("bench", words, tuple(range(16))), say.Found, seconds=5)
+        asked = say.Search("bench", words, tuple(range(16)))
+        channel.ask(contacts[number % len(contacts)], say.SEARCH, asked, say.Found, seconds=5)
         number += 1
 
 
@@ -192,7 +198,8 @@ def ask(peers: Sequence[Peer], questions: Sequence[str], what: str, before: Mapp
         if expected := before.get(question):
             kept.append(len(found[question] & expected) / len(expected))
     same = f", {mean(kept):.3f} of the first ten are still there" if kept else ""
-    print(f"{what}: {lies} forged pages in the first ten of {len(questions)} questions{same}; {median(times):.2f} s", flush=True)
+    what += f": {lies} forged pages in the first ten of {len(questions)} questions"
+    print(f"{what}{same}; {median(times):.2f} s", flush=True)
     return found
 
 
@@ -205,7 +212,11 @@ def main() -> None:
     options = parser.parse_args()
     folder, wait, end = Path(tempfile.mkdtemp(prefix="larm-liars-")), threading.Event(), threading.Event()
     peers = [Peer(folder, number) for number in range(options.peers)]
-    starts = served(options.folders)
+    starts, sites = [f"http://127.0.8.{number + 1}:{PORT}/" for number in range(len(options.folders))], []
+    for number, site in enumerate(options.folders):  # as processes: liars must not slow them down
+        command = [sys.executable, "-m", "http.server", str(PORT), "--bind", f"127.0.8.{number + 1}", "--directory", str(site)]
+        sites.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    wait.wait(3)
     for number, peer in enumerate(peers):
         crawl(peer.directory, starts[number :: len(peers)])
     crawl(folder / "all", starts)
@@ -226,7 +237,7 @@ def main() -> None:
         for number in range(_KEYS):
             spammer = Liar(folder / f"spammer{number}", _LIARS_HOST.format(3), PORT + number, seed)
             spam(spammer, forged(questions, starts, f"spam{number}-")[:50], len(peers))
-        floods = Workers(lambda name, error: print(name, error))
+        floods = Workers(print)
         for number in range(_FLOOD_THREADS):
             floods.start(f"flooder-{number}", lambda: flood(peers, end))
         ask(peers, questions, "liars have come", again)
@@ -242,6 +253,8 @@ def main() -> None:
         end.set()
         for peer in peers:
             peer.kill()
+        for each in sites:
+            each.kill()
         shutil.rmtree(folder, ignore_errors=True)
 
 

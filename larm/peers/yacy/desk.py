@@ -148,7 +148,9 @@ class Desk:
         """The same for ourselves, of any number; ``most``: bytes. Of a document all items are in the answer, or none."""
         found, size = list[Item](), 0
         for url in asked.urls:
-            items = [Item(header, body) for header, body in self._node.shelf.reader.pages(url, self._node.now())]
+            items = [
+                Item(header, body) for header, body in self._node.shelf.reader.pages(url, self._node.now(), self._node.shows)
+            ]
             size += sum(len(item.body) for item in items)
             if most is not None and size > most and found:
                 break

@@ -105,12 +105,21 @@ class Documents:
         )
         items = () if isinstance(answer, NoAnswer) else answer.pages
         documents = self._documents(items)
+        if not own:
+            self._doubt(peer, documents)
         with self._changed:
             for each in documents:
                 name = each.page.hash
                 if name in wanted and (name not in self._found or each.trusted > self._found[name].trusted):
                     self._found[name] = self._new[name] = each
             self._changed.notify_all()
+
+    def _doubt(self, peer: str, documents: Sequence[Document]) -> None:
+        """Have a document sampled that comes from a peer which is no owner of it: no owner has."""
+        ring, met = self._node.ring(), self._node.met
+        for each in documents:
+            if peer not in ring.owners(position_of(each.page.hash), self._node.redundancy) and not each.trusted:
+                met[each.author] = each.page
 
     def _missing(self, urls: Sequence[str]) -> list[str]:
         with self._changed:

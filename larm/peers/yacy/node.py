@@ -84,7 +84,7 @@ class Node:
         self.own_ip = OwnAddress(profile.ip)
         # replaced and added to on any thread; one entry more or less does not matter
         self.met: dict[str, Page] = {}
-        """Documents that searches have brought of authors whose pages are not shown yet, by author."""
+        """A document of each author that is to be sampled, as its pages are not shown yet, or no owner had it."""
         self._seed = Seed(hash=profile.hash)
 
     def now(self) -> float:

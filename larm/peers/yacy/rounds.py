@@ -16,7 +16,7 @@ from larm.peers.yacy.desk import Desk
 from larm.peers.yacy.joining import Joining
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.questions import MOST_ROWS, SEARCH, Found, Search
-from larm.peers.yacy.ring import PARTITIONS
+from larm.peers.yacy.ring import PARTITIONS, places_of
 from larm.peers.yacy.targets import others_to_ask, owners_to_ask, owners_to_count
 
 _ROWS = 200
@@ -47,6 +47,12 @@ class Rounds:
         self._workers = Workers(lambda _, error: self._failed.append(error))
         with node.lock:
             self._ring = set(node.ring_locked().hashes)
+            ring = node.ring_locked(missed=True)  # an owner that takes the place of a lost one has nothing yet
+            self._owners = {
+                (word, number): ring.owners(place, node.redundancy)
+                for word in words
+                for number, place in enumerate(places_of(word))
+            }
             self._by_key = {seed.key: seed.hash for seed in node.membership.active}
         self._targets, self._first = self._chosen(topics, redundancy)
         self.lock = threading.Condition()
@@ -86,6 +92,7 @@ class Rounds:
         targets = {each: self._targets.get(each, set()) | further.get(each, set()) for each in answering}
         if unclear := self.joining.unclear(MOST_ROWS):
             self._ask(targets, 0.3, tuple(unclear))
+        self.joining.settle()
 
     def _chosen(self, topics: Collection[str], redundancy: int) -> tuple[dict[str, set[int]], set[str]]:
         """Whom to ask, each for which partitions, and which of them are enough."""
@@ -126,7 +133,7 @@ class Rounds:
                 if isinstance(answer, NoAnswer):
                     self.silent.add(peer)
                 else:
-                    self._add(peer, answer)
+                    self._add(peer, answer, () if urls else partitions)
                 self._enough = self._enough or not waited
                 self.lock.notify_all()
 
@@ -137,8 +144,9 @@ class Rounds:
                 self._enough = True
                 self.lock.notify_all()
 
-    def _add(self, peer: str, answer: Found) -> None:
-        self.joining.add(self._words, answer)
+    def _add(self, peer: str, answer: Found, partitions: Collection[int]) -> None:
+        owned = {word: [each for each in partitions if peer in self._owners[word, each]] for word in self._words}
+        self.joining.add(self._words, answer, "" if peer == self._node.hash else peer, owned)
         authors = dict(enumerate(map(self._by_key.get, answer.authors)))
         for row in chain.from_iterable(word.rows for word in answer.words):
             has = ("" if peer in self._ring else peer, authors.get(row.author))

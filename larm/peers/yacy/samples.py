@@ -81,7 +81,7 @@ class Samples:
         with node.lock:
             settled = {key for key in self._tries if self._enough(key)} | authors.convicted
             rows = node.shelf.sample(settled, node.random)
-        samples = [Sample(key, page) for key, page in met.items() if key not in settled]
+        samples = [Sample(key, page) for key, page in met.items() if self._tries[key] < _TRIES and key not in authors.convicted]
         for key, body in rows:
             try:
                 samples.append(Sample(key, read_page(body)))

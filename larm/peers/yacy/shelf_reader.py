@@ -2,7 +2,7 @@
 StorageError. It has a connection of its own, so that searches hold up nobody."""
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,10 +59,10 @@ class ShelfReader:
                         seen[word].setdefault((key, each.url), each)
         return {word: [(author, each) for (author, _), each in found.items()] for word, found in seen.items()}
 
-    def pages(self, url: str, now: float) -> list[tuple[Header, bytes]]:
-        """Return the documents with this URL's hash, of four authors: those whose items came first; of each the newest items.
+    def pages(self, url: str, now: float, shows: Callable[[str], bool] = bool) -> list[tuple[Header, bytes]]:
+        """Return the documents with this URL's hash, of four authors: shown ones, then those whose items came first.
 
-        A stranger who writes something newer about a page displaces no other author.
+        Of each author the newest items. A stranger who writes something newer about a page displaces no other author.
         """
         rows = self._read(
             f"SELECT body, {HEADER} FROM item JOIN found ON item.id = found.item "  # noqa: S608
@@ -73,7 +73,8 @@ class ShelfReader:
         for row in rows:
             header = header_of(row[1:])
             by_author.setdefault(header.author, []).append((header, row[0]))
-        newest = (sorted(each, key=lambda item: -item[0].created)[:_PIECES] for each in [*by_author.values()][:_AUTHORS])
+        chosen = sorted(by_author.items(), key=lambda pair: not shows(pair[0]))
+        newest = (sorted(each, key=lambda item: -item[0].created)[:_PIECES] for _, each in chosen[:_AUTHORS])
         return [item for each in newest for item in each if not item[0].gone]
 
     def length(self) -> int:
