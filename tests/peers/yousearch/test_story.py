@@ -83,17 +83,21 @@ def test_there_is_an_end_of_how_many_are_asked_at_a_time(three: SimpleNamespace,
 
 def test_only_those_who_may_have_an_answer_are_asked(three: SimpleNamespace) -> None:
     asked: list[str] = []
+    signers: set[str] = set()
     network = three.cart.peering.network
     original = network._channel.ask
     network._channel.ask = lambda contact, path, *rest, **other: (
         asked.append(contact.name),
+        signers.add(other["as_whom"].key),
         original(contact, path, *rest, **other),
-    )[1]
+    )[2]
     try:
         assert [part.hits[0].title for part in network.search(Asked(query="eel")) if part.hits] == ["eel"]
     finally:
         network._channel.ask = original
     assert [name for name in asked if name] == ["eel"]
+    assert len(signers) == 1
+    assert signers != {three.cart.peering.card.key}, "registrar and peers learn a key that is made for the search"
 
 
 def test_a_registrar_that_starts_anew_is_told_again(tmp_path: Path) -> None:
