@@ -14,10 +14,9 @@ from larm.peers.yacy.hashes import belongs, is_hash, position_of
 from larm.peers.yacy.membership import MOST_TOLD
 from larm.peers.yacy.node import Node, contact_of
 from larm.peers.yacy.profile import Mode
-from larm.peers.yacy.questions import DENIED, MOST_NAMED, PING, WIRE, DeniedOf, Ping, Pong
+from larm.peers.yacy.questions import MOST_NAMED, PING, WIRE, Ping, Pong
 from larm.peers.yacy.reachability import CallingBack
 from larm.peers.yacy.seed import BadSeedError, Seed, read_seed
-from larm.peers.yacy.trust import DenyList
 
 _SECONDS = 10.0
 """Time limit of a ping, during which the other calls back."""
@@ -41,15 +40,7 @@ class Greeting:
         self._node = node
         self._lists = lists
         self.calling_back = CallingBack(node.asker, node.clock, node.network)
-        self.denying = Denying(
-            node.trust,
-            node.lock,
-            node.membership,
-            node.shelf,
-            own_key=node.key,
-            ask=lambda peer, seconds: node.ask(peer, DENIED, DeniedOf(node.network), DenyList, seconds),
-            lines=lines,
-        )
+        self.denying = Denying(node, lines)
         # guarded by the node's lock
         self.refusal = ""
         """Why the peer that was pinged last refused, in its words; empty: it did not."""
