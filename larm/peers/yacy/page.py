@@ -31,6 +31,8 @@ _LONGEST_LINK = 200
 _MOST_LINKED = int(10 ** (MOST_RANK / RANK_STEPS))
 """Links to a page. Beyond this number, no claim improves its rank."""
 _LONGEST_URL = 2_048
+_LARGEST_NUMBER = 1 << 36
+"""Of bytes, or of seconds since 1970. An index refuses negative numbers, and with them all pages that come beside."""
 
 Words = Callable[[str], Iterable[str]]
 """The words of a text, as the index knows them."""
@@ -151,6 +153,7 @@ def _bounded(page: Page) -> Page:
         other=page.other.encode(errors="replace")[:_OTHER].decode(errors="ignore"),
         links=_fitting(page.links),
         linked=min(max(0, page.linked), _MOST_LINKED),
+        **{name: min(max(0, getattr(page, name)), _LARGEST_NUMBER) for name in ("modified", "fetched", "size")},
     )
 
 

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 
+import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from larm.config import SearchSettings
 from larm.model.findings import Asked, Findings, WordStatistics
 from larm.peers.yacy import learned as module
-from larm.peers.yacy.item import LIFE
+from larm.peers.yacy.item import LIFE, squeeze
 from larm.peers.yacy.learned import Learned
-from larm.peers.yacy.page import Page
+from larm.peers.yacy.page import BadPageError, Page, read_page
 from larm.peers.yacy.trust import Trust, Vote
 from tests.peers.yacy.keys import FakeKey
 
@@ -135,6 +139,25 @@ def test_documents_are_fresh_for_an_hour_and_until_a_vote(tmp_path: Path, trust:
     assert not learned.fresh(names, NOW + 3_600)
     trust.vote(TWO, Vote.TRUSTED)
     assert not learned.fresh(names, NOW), "another author may be believed now"
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(-(1 << 63), (1 << 64) - 1), st.text(max_size=9), st.sampled_from(["", ":0", ":99999", "/\x00", "/%zz"]))
+def test_no_page_of_a_stranger_stops_the_others(number: int, text: str, end: str) -> None:
+    """Whatever a document says that its author has signed."""
+    numbers = dict.fromkeys(("modified", "fetched", "size", "linked"), number)
+    strange = Page(url="http://x.example" + end, title=text, text=text, language=text, mime=text, other=text, **numbers)
+    strange = msgspec.structs.replace(strange, links=(text, text), description=text)
+    try:
+        body = squeeze(strange)
+        pages = [read_page(body)]
+    except (UnicodeEncodeError, OverflowError, BadPageError):
+        pages = []
+    with TemporaryDirectory() as folder:
+        learned = made(Path(folder), Trust(None))
+        learned.add([(ONE, each) for each in (*pages, page(1))], NOW, length=number)
+        assert page(1).url in found(learned)
+        learned.close()
 
 
 @pytest.fixture(scope="module")
