@@ -54,11 +54,11 @@ class Unit(NamedTuple):
 
     word: str
     hashes: tuple[str, ...]
-    """Of the word and its stems."""
+    """Hashes of the word and its stems."""
 
 
 class Understood(NamedTuple):
-    """A query, as far as a network can be asked."""
+    """A query in the terms of a network."""
 
     units: tuple[Unit, ...]
     notes: tuple[str, ...] = ()
@@ -104,7 +104,7 @@ class NetworkSearcher:
         return None
 
     def search(self, asked: Asked) -> Iterator[Findings]:
-        """What the first peers bring, if there is something, and in place of it what all do."""
+        """Yield what the first peers bring, then, in its place, what all peers bring."""
         began = self._clock.monotonic()
         with self._lock:
             self._waiting += 1
@@ -207,7 +207,7 @@ class NetworkSearcher:
 
 
 def unit_of(word: str, stems: Sequence[str]) -> Unit:
-    """A word, by its own hash and those of its stems."""
+    """Return the unit of a word and its stems."""
     return Unit(word, tuple(dict.fromkeys(map(word_hash, (word, *stems)))))
 
 

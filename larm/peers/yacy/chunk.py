@@ -1,9 +1,8 @@
-"""Chunk: words and their references in a part of the ring, as the body of an item; and pages cut into chunks. Pure.
+"""Chunk: up to 1,000 postings of one cell of the ring, as the body of an item. Pure.
 
-What is signed is a chunk, not a reference: with digest, key and signature shared by up to a thousand of them a reference takes
-some 15 bytes. A chunk is about a cell, a power of two of positions that depends on nothing but how many references are there
-and how large the network is; so a page that changes changes the chunks that it is in, and a peer that comes or goes changes
-none.
+A chunk is signed as a whole, so a posting takes some 10 bytes. A cell is a power of two of positions. Its size depends only on
+the number of postings and the size of the network: a changed page changes its own chunks, and a peer that joins or leaves
+changes none.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -51,19 +50,19 @@ class _Body(msgspec.Struct, array_like=True):
     words: bytes
     """Nine bytes each."""
     counts: Sequence[int]
-    """References of each word."""
+    """Number of references, for each word."""
     pages: Sequence[int]
-    """Of each reference the number of its address."""
+    """Number of the URL, for each reference."""
     hits: bytes
     where: bytes
 
 
 class BadChunkError(ValueError):
-    """No chunk, or one that says what can't be."""
+    """The bytes are no chunk, or contradict themselves."""
 
 
 def write_chunk(words: Mapping[str, Sequence[Reference]]) -> bytes:
-    """The same for the same references, in whatever order they come."""
+    """Return the body; the order of the references does not change it."""
     ordered = [(word, sorted(words[word])) for word in sorted(words)]
     lengths = {each.url: each.length for _, references in ordered for each in references}
     urls = sorted(lengths)
@@ -81,7 +80,7 @@ def write_chunk(words: Mapping[str, Sequence[Reference]]) -> bytes:
 
 
 def read_chunk(data: bytes) -> dict[str, list[Reference]]:
-    """All of it. Raises BadChunkError; also for rows beyond any bound, before they take memory."""
+    """Return all references. Raises BadChunkError, also for too many rows, before they take memory."""
     body, found, row = _read(data), dict[str, list[Reference]](), 0
     for number, count in enumerate(body.counts):
         found[unpacked(body.words[_HASH * number : _HASH * (number + 1)])] = _references(body, row, row + count)
@@ -90,7 +89,7 @@ def read_chunk(data: bytes) -> dict[str, list[Reference]]:
 
 
 def references_in(data: bytes, words: Collection[str]) -> dict[str, list[Reference]]:
-    """Those of some words, as far as it has any; of a chunk that was read before (`read_chunk`), and found good."""
+    """Return the references of some words. The chunk must have passed `read_chunk`."""
     body, found = read_squeezed(data, _Body, 64 * MOST), {}
     for word in words:
         at = _number_of(body.words, packed(word))
@@ -108,7 +107,7 @@ def _number_of(words: bytes, word: bytes) -> int:
 
 
 def words_in(data: bytes) -> list[bytes]:
-    """The hashes of its words, nine bytes each. Raises BadChunkError."""
+    """Return the hashes of its words, nine bytes each. Raises BadChunkError."""
     words = _read(data).words
     return [words[at : at + _HASH] for at in range(0, len(words), _HASH)]
 
@@ -144,7 +143,7 @@ def _references(body: _Body, start: int, end: int) -> list[Reference]:
 
 
 def check_chunk(words: Mapping[str, Sequence[Reference]], first: int, last: int) -> None:
-    """Raises BadChunkError where something lies elsewhere than the header says."""
+    """Raise BadChunkError if a reference lies outside the places that the header names."""
     for word, references in words.items():
         place = position_of(word)
         for each in references:
@@ -153,7 +152,7 @@ def check_chunk(words: Mapping[str, Sequence[Reference]], first: int, last: int)
 
 
 def depth_for(peers: int) -> int:
-    """Bits of a cell's name, at least: with half a peer in a cell on the average, a chunk has few owners more than a place."""
+    """Return the least depth of cells: with half a peer in a cell, a chunk has hardly more owners than a place."""
     return max(EXPONENT, peers.bit_length() + 1)
 
 

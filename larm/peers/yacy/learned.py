@@ -61,7 +61,7 @@ _SOME = 50
 
 
 class _Row(NamedTuple):
-    """What the table has of a page, but for the texts of links."""
+    """A row of the table, without the texts of links."""
 
     hash: str
     normalised: str

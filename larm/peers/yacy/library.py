@@ -29,7 +29,7 @@ from larm.peers.yacy.url_hash import LOCAL, flags_of, url_hash
 
 
 class Vocabulary:
-    """Words as the index knows them, and their stems, so that a word is found in all its forms. Any thread."""
+    """Words as the index knows them, and their stems, so a word is found in all its forms. Thread-safe."""
 
     def __init__(self, stop: Sequence[str]) -> None:
         # constant after construction
@@ -41,16 +41,16 @@ class Vocabulary:
         self.stop = frozenset(word for text in stop for word in self._analyzer.words(text))
 
     def words(self, text: str) -> list[str]:
-        """Of a text."""
+        """Return the words of a text."""
         return self._analyzer.words(text)
 
     def stems(self, page: Page) -> Words:
-        """What is added to a word of this page."""
+        """Return the function that gives the stems of a word of this page."""
         stemmer = self._stemmers.get(page.language)
         return _no_stems if stemmer is None else lambda word: (stemmer.stem(word),)
 
     def is_common(self, word: str) -> bool:
-        """Neither shared nor asked for."""
+        """Return True if the word is neither shared nor asked for."""
         return word in self.stop or self._stemmers["en"].is_function_word(word)
 
     def understand(self, query: str, shares: Mapping[str, float]) -> Understood:
@@ -91,7 +91,7 @@ _MOST_STEMS, _GUESSED = 6, 3
 
 
 class Shelved(NamedTuple):
-    """What there is to share."""
+    """The pages that are shared."""
 
     sources: Sequence[Source]
     left_out: int
@@ -188,7 +188,7 @@ def _moment(path: Path) -> tuple[int, int]:
 
 
 def runs(path: Path) -> bool:
-    """A crawl, in this directory."""
+    """Return True if a crawl runs in this directory."""
     try:
         Control(path, timeout=5.0).close()
     except NotRunning:

@@ -30,7 +30,7 @@ class Source(NamedTuple):
 
 
 class Published(NamedTuple):
-    """What it came to."""
+    """The result of one publication, in pages and items."""
 
     pages: int
     new: int
@@ -42,7 +42,7 @@ class Published(NamedTuple):
 
 
 class Publishing:
-    """Used by one thread. ``lock``: the node's, which is held while something is written."""
+    """Makes items of pages. Used by one thread. ``lock``: that of the node, held during writes."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Publishing:
         self._is_common = is_common
 
     def publish(self, sources: Sequence[Source], peers: int, now: float) -> Published:
-        """All that is to be out is exactly this. ``peers``: how large the network is."""
+        """Publish exactly these pages, and withdraw all others. ``peers``: size of the network."""
         with self._lock:
             known = self._shelf.own()
         depth = _depth(known.values(), peers)
@@ -107,7 +107,7 @@ class Publishing:
 
 
 def _depth(known: Iterable[Header], peers: int) -> int:
-    """That of what is out already, unless the network is of quite another size now: with another depth all is made anew."""
+    """Return the depth of the items that are out, unless the size of the network is another one: then all items change."""
     wanted = depth_for(peers)
     widths = [header.last - header.first + 1 for header in known if header.kind is Kind.WORDS and not header.gone]
     before = 64 - max(widths).bit_length() if widths else wanted
@@ -115,7 +115,7 @@ def _depth(known: Iterable[Header], peers: int) -> int:
 
 
 def _groups(sources: Sequence[Source], depth: int = EXPONENT) -> Iterator[Sequence[Source]]:
-    """Of one partition each; a group that is too large is halved by the next bit, so a new page moves few others."""
+    """Yield groups of one partition each. A large group is halved by the next bit, so a new page moves few others."""
     for _, each in groupby(sources, lambda source: position_of(source.hash) >> 63 - depth):
         group = list(each)
         if len(group) > _GROUP and depth < 60:

@@ -1,7 +1,7 @@
-"""Rounds: who is asked for the words of one search, and what they say (YACY-44 to 47). Made for each search, by its thread.
+"""Rounds: asks peers for the postings of one search (YACY-44 to 47). Made by the thread of the search.
 
-Those who own each place at all are asked first, and others for what they may know beside them. All are asked on one thread,
-which has others ask at the same time, so that the search goes on with what has come when the first ones have answered.
+Owners of each place are asked first, then peers that may know more. One thread starts all questions at the same time, so the
+search goes on as soon as the first peers have answered.
 """
 
 import threading
@@ -24,7 +24,7 @@ _ROWS = 200
 
 
 class Rounds:
-    """Of one search for ``words``, hashes; ``topics`` are what peers may have announced."""
+    """The questions of one search. ``words``: hashes; ``topics``: words that peers may have announced."""
 
     def __init__(
         self,
@@ -74,13 +74,13 @@ class Rounds:
         self._workers.start("larm-network-ask", partial(self._ask, self._targets, 0.35))
 
     def wait_for_some(self, seconds: float) -> None:
-        """Until of each place somebody has answered; after so many seconds, until anybody knows a page."""
+        """Wait until one owner of each place has answered; after these seconds, until any peer has told of a page."""
         with self.lock:
             self.lock.wait_for(lambda: self._enough, seconds)
             self.lock.wait_for(lambda: self._enough or self.elsewhere, self._deadline.left())
 
     def finish(self) -> None:
-        """Wait for all; then ask others for who did not answer, and again of what something is not known yet."""
+        """Wait for all peers. Ask others in place of silent ones, then ask for the postings that are still missing."""
         while self._workers.join(60.0):
             pass
         if self._failed:
@@ -95,7 +95,7 @@ class Rounds:
         self.joining.settle()
 
     def _chosen(self, topics: Collection[str], redundancy: int) -> tuple[dict[str, set[int]], set[str]]:
-        """Whom to ask, each for which partitions, and which of them are enough."""
+        """Return the peers to ask, each with its partitions, and the peers whose answers are enough for a first part."""
         node, everything = self._node, set(range(PARTITIONS))
         with node.lock:
             now = node.now()
@@ -110,7 +110,7 @@ class Rounds:
         return {node.hash: everything} | chosen | targets | {seed.hash: everything for seed in others}, {*chosen}
 
     def _instead(self) -> dict[str, set[int]]:
-        """Who is to be asked for those who did not answer: the next owners of their places, as far as they were not asked."""
+        """Return the peers to ask in place of silent ones: the next owners of their places that were not asked yet."""
         node, asked = self._node, self._targets
         if not self.silent or not node.mode.shares:
             return {}
