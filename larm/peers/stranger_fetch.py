@@ -4,13 +4,15 @@ robots.txt and its Crawl-delay hold, a host gets one request at a time, and redi
 page, so only addresses to which peers may be led are asked (`larm.peers.addresses`).
 """
 
+import html
+import re
 import socket
 from collections import OrderedDict
 from collections.abc import Collection
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from larm.fetch.http_client import HttpAnswer, HttpClient, NoAnswer
+from larm.fetch.http_client import HttpAnswer, HttpClient, NoAnswer, is_address
 from larm.frontier.robots.rules import RobotsRules
 from larm.peers.addresses import may_be_asked
 from larm.seams import Clock
@@ -28,6 +30,9 @@ _ROBOTS_AGE = 3_600.0
 """Seconds for which rules are kept, also that there are none to be had."""
 _MOST_HOSTS = 1_000
 _PORTS = {"http": 80, "https": 443}
+_TYPES = frozenset(("text/html", "application/xhtml+xml", "text/plain"))
+_LONG_NUMBER = re.compile("&#[0-9]{8,}")
+"""A character reference that Python may refuse to read."""
 
 
 class _Host(NamedTuple):
@@ -52,11 +57,14 @@ class StrangerFetch:
 
     def is_due(self, url: str) -> bool:
         """Return True if the host of the page may be asked now."""
-        host = self._hosts.get(_origin(url))
+        host = self._hosts.get(origin_of(url))
         return host is None or self._clock.monotonic() >= host.due
 
     def fetch(self, url: str, seconds: float = _SECONDS) -> HttpAnswer | NoAnswer:
         """Return the response, or NoAnswer where the page must not or can't be requested. ``seconds``: for each request."""
+        origin = origin_of(url)
+        if not (is_address(origin) and url.isascii() and url.isprintable() and " " not in url):
+            return NoAnswer("its URL is malformed")
         try:
             parts = urlsplit(url)
             port = parts.port or _PORTS[parts.scheme]
@@ -66,7 +74,6 @@ class StrangerFetch:
         address = str(found[0][4][0])
         if not may_be_asked(address, port, self._kinds):
             return NoAnswer("its address is not one that strangers may reach")
-        origin = _origin(url)
         host = self._hosts.pop(origin, None)
         if host is None or self._clock.monotonic() - host.read > _ROBOTS_AGE:
             host = _Host(self._rules(origin, address, seconds), self._clock.monotonic(), 0.0)
@@ -89,5 +96,13 @@ class StrangerFetch:
         return self._http.ask("GET", url, {}, b"", seconds=seconds, most=most, at=address)
 
 
-def _origin(url: str) -> str:
-    return "/".join(url.split("/", 3)[:3])
+def origin_of(url: str) -> str:
+    """Return the part of a URL before its path, in lower case. Does not check it."""
+    return "/".join(url.split("/", 3)[:3]).lower()
+
+
+def text_of(came: HttpAnswer) -> str | None:
+    """Return the text of a response, of HTML with its tags; None for other types. A stranger has written it."""
+    mime = came.headers.get("content-type", "").partition(";")[0].strip().lower()
+    text = came.body.decode("utf-8", "replace") if mime in _TYPES else None
+    return text if text is None or mime == "text/plain" else html.unescape(_LONG_NUMBER.sub("", text))

@@ -23,6 +23,8 @@ _REMEMBERED = 20
 """Number of samples of one author; the older ones count half from then on."""
 _MOST = 50_000
 """Number of authors. Further ones are refused until others are forgotten."""
+_MOST_AT_ADDRESS = 1_000
+"""Number of authors on the account of one address, so that no address takes the room of all."""
 
 
 class Author(msgspec.Struct, frozen=True):
@@ -40,6 +42,10 @@ class Author(msgspec.Struct, frozen=True):
     """Number of sampled pages that are not."""
     convicted: float = 0.0
     """When its pages were found to be false; 0: they were not."""
+
+
+_UNMET = Author(0.0, "", vouched=True)
+"""An author that is no member here: searches have brought a page of it."""
 
 
 class Authors:
@@ -70,7 +76,7 @@ class Authors:
         """Note that the peer with this key has asked or answered from an address."""
         known = self._authors.get(key)
         if known is None or known.vouched:
-            since = now if known is None or not known.good else known.since
+            since = now if known is None or not (known.good and known.payer) else known.since
             self._put(key, msgspec.structs.replace(known or Author(now, payer), since=since, payer=payer, vouched=False))
         elif known.payer != payer:
             self._put(key, msgspec.structs.replace(known, payer=payer))
@@ -81,12 +87,14 @@ class Authors:
         if voucher is None or voucher.vouched or voucher.convicted:
             return
         for key in keys:
-            if key not in self._authors:
-                self._put(key, Author(voucher.since, voucher.payer, vouched=True))
+            if not self.knows(key):
+                known = self._authors.get(key) or _UNMET
+                self._put(key, msgspec.structs.replace(known, since=voucher.since, payer=voucher.payer))
 
     def knows(self, key: str) -> bool:
         """Return True if this author is a member."""
-        return key in self._authors
+        known = self._authors.get(key)
+        return known is not None and bool(known.payer)
 
     def get(self, key: str) -> Author | None:
         """Return what is known of an author."""
@@ -104,7 +112,7 @@ class Authors:
 
     def judge(self, key: str, now: float, *, good: bool) -> bool:
         """Count a sampled page. Return True if the author is convicted by it."""
-        known = self._authors.get(key) or Author(now, key)
+        known = self._authors.get(key) or _UNMET
         good_ones, bad_ones = known.good + good, known.bad + (not good)
         if good_ones + bad_ones > _REMEMBERED:  # an author who begins to lie is not covered by what it was
             good_ones, bad_ones = (good_ones + 1) // 2, (bad_ones + 1) // 2
@@ -141,11 +149,13 @@ class Authors:
         return key not in self.convicted and (key in self._confirmed or not self._confirmed)
 
     def _put(self, key: str, author: Author) -> None:
-        before = self._authors.pop(key, None)
+        before = self._authors.get(key)
+        if before is None or before.payer != author.payer:
+            full = len(self._by_payer.get(author.payer, ())) >= _MOST_AT_ADDRESS
+            if full or (before is None and len(self._authors) >= _MOST):
+                return
         if before is not None:
             self._by_payer[before.payer].discard(key)
-        elif len(self._authors) >= _MOST:
-            return
         self._authors[key] = author
         self._by_payer.setdefault(author.payer, set()).add(key)
         self._base.write(

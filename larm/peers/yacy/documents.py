@@ -23,6 +23,10 @@ _SHARE = 0.4
 """Of the time that is left, for each round of questions."""
 _TOO_LATE = 0.01
 """Seconds in which nobody answers."""
+_MOST_TEXT = 20_000_000
+"""Characters of the documents of one search; further ones are dropped, since a stranger's long text may be a short item."""
+_MOST_MET = 100
+"""Number of authors that wait for a sample."""
 
 
 class Document(NamedTuple):
@@ -54,6 +58,7 @@ class Documents:
         self._new: dict[str, Document] = {}
         """Those that were not handed out yet."""
         self._waits = True
+        self._room = _MOST_TEXT
 
     def some(self, urls: Sequence[str], elsewhere: Mapping[str, set[str]], soon: Deadline) -> list[Document]:
         """Return the documents that have come when it is ``soon``, or the first one that comes later."""
@@ -104,13 +109,13 @@ class Documents:
             else self._node.ask(peer, PAGES, question, PagesFound, self._deadline.share(_SHARE))
         )
         items = () if isinstance(answer, NoAnswer) else answer.pages
-        documents = self._documents(items)
+        documents = self._documents(items, {*wanted})
         if not own:
             self._doubt(peer, documents)
         with self._changed:
             for each in documents:
                 name = each.page.hash
-                if name in wanted and (name not in self._found or each.trusted > self._found[name].trusted):
+                if name not in self._found or each.trusted > self._found[name].trusted:
                     self._found[name] = self._new[name] = each
             self._changed.notify_all()
 
@@ -144,17 +149,17 @@ class Documents:
                 plan.setdefault(chosen, []).append(url)
         return plan
 
-    def _documents(self, items: Sequence[Item]) -> list[Document]:
-        """Join the pieces of each author's page; of two versions of a piece, the newer one counts."""
+    def _documents(self, items: Sequence[Item], wanted: Container[str]) -> list[Document]:
+        """Join the pieces of each author's page that is wanted; of two versions of a piece, the newer one counts."""
         pieces: dict[tuple[str, str], list[Document]] = {}
         for item in sorted(items, key=lambda item: item.header.created):
-            if (each := self._piece(item)) is not None:
+            if (each := self._piece(item, wanted)) is not None:
                 pieces.setdefault((each.page.hash, each.author), []).append(each)
         whole = ((its[0], joined(piece.page for piece in its)) for its in pieces.values())
         return [first._replace(page=page) for first, page in whole if page is not None]
 
-    def _piece(self, item: Item) -> Document | None:
-        """Return it if its author has signed it, and neither the author nor the site is denied."""
+    def _piece(self, item: Item, wanted: Container[str]) -> Document | None:
+        """Return it if it is wanted, its author has signed it, and neither the author nor the site is denied."""
         header, trust = item.header, self._node.trust
         if header.author in trust or header.kind is not Kind.PAGE or header.gone or not is_body(header, item.body):
             return None
@@ -164,8 +169,12 @@ class Documents:
             page = read_page(item.body)
         except BadPageError:
             return None
-        if not self._node.shows(header.author):
-            self._node.met[header.author] = page
+        if page.hash not in wanted or trust.denies_page(page.url):
             return None
+        if not self._node.shows(header.author):
+            if len(self._node.met) < _MOST_MET:
+                self._node.met[header.author] = page
+            return None
+        self._room -= len(page.text)  # on several threads: a few more or less do not matter
         own = header.author == self._node.key
-        return None if trust.denies_page(page.url) else Document(page, header.author, own or trust.trusts(header.author))
+        return None if self._room < 0 else Document(page, header.author, own or trust.trusts(header.author))

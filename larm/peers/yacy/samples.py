@@ -5,20 +5,19 @@ sample loses all that it has placed here. Only a response that shows another pag
 pages are made by scripts, shows nothing.
 """
 
-import html
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import NamedTuple
 
 from larm.fetch.http_client import HttpAnswer
-from larm.peers.stranger_fetch import StrangerFetch
+from larm.peers.stranger_fetch import StrangerFetch, text_of
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.page import BadPageError, Page, read_page
 
 _FIRST = 4
 """Samples of an author before it is believed for an hour."""
 _TRIES = 12
-"""Requests that showed nothing, after which an author rests for an hour."""
+"""Requests that showed nothing, and seconds of these, after which an author rests for an hour."""
 _PERIOD = 3_600.0
 _GATHERED = 10.0
 """Seconds between two looks for authors to be sampled."""
@@ -68,12 +67,13 @@ class Samples:
         if not self._waiting and now - self._gathered > _GATHERED:
             self._gathered = now
             self._gather()
-        due, later = list[Sample](), list[Sample]()
+        later = list[Sample]()
         for each in self._waiting:
-            (due if self._fetch.is_due(each.page.url) else later).append(each)
+            if self._fetch.is_due(each.page.url):
+                self._look(each)
+            else:
+                later.append(each)
         self._waiting = later
-        for each in due:
-            self._look(each)
 
     def _gather(self) -> None:
         node, authors = self._node, self._node.shelf.authors
@@ -96,8 +96,9 @@ class Samples:
 
     def _look(self, sample: Sample) -> None:
         node, author = self._node, sample.author
-        self._tries[author] += 1
+        began = node.clock.monotonic()
         came = self._fetch.fetch(sample.page.url)
+        self._tries[author] += 1 + int(node.clock.monotonic() - began)  # a slow site must not take the time of others
         good = verdict(sample.page, came, self._words) if isinstance(came, HttpAnswer) else None
         if good is None:
             node.count("samples of pages that showed nothing")
@@ -118,13 +119,19 @@ def verdict(page: Page, came: HttpAnswer, words: Callable[[str], Iterable[str]])
     """Return True if a response shows the page as its author says, False if it is another one, None if that can't be known."""
     if came.status in {404, 410}:
         return False
-    mime = came.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if came.status != 200 or mime not in {"text/html", "application/xhtml+xml", "text/plain"}:
+    text = text_of(came)
+    if came.status != 200 or text is None or "\ufffd" in text:
         return None
     said = list(dict.fromkeys(words(f"{page.title} {page.text}")))[:_LONGEST]
-    text = came.body.decode("utf-8", "replace")
-    there = set(words(text if mime == "text/plain" else html.unescape(text)))
-    if len(said) < _FEWEST or "\ufffd" in text or len(there) < len(said) / 2:
+    there = set(words(text))
+    if len(said) < _FEWEST or len(there) < len(said) / 2:
         return None
-    share = sum(word in there for word in said) / len(said)
-    return True if share >= _AS_SAID else False if share < _ANOTHER else None
+    share = _share(said, there)
+    if share >= _AS_SAID:  # a few forged words of a title are no great share of all
+        return True if min(_share(words(each), there) for each in (page.title, page.description)) >= _AS_SAID else None
+    return False if share < _ANOTHER else None
+
+
+def _share(said: Iterable[str], there: Container[str]) -> float:
+    found = [word in there for word in said]
+    return sum(found) / len(found) if found else 1.0

@@ -115,7 +115,8 @@ class Service:
             together=together, trust=self.trust, orders=lambda: self.orders.open,
         )  # fmt: skip
         self.greeting = Greeting(self.node, lists, texts.lines)
-        self._samples = Samples(self.node, StrangerFetch(http, clock, profile.kinds), vocabulary.words, say)
+        sampling = StrangerFetch(HttpClient("" if anywhere else host), clock, profile.kinds)
+        self._samples = Samples(self.node, sampling, vocabulary.words, say)
         desk = Desk(self.node, self.greeting)
         questions = [*desk.questions, *OrderDesk(self.node, desk, self.orders).questions]
         self.door = Door(identity, questions, clock, denied=self.trust)

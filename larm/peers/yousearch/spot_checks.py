@@ -5,7 +5,6 @@ types than HTML and plain text count neither way, nor long files whose beginning
 had. Later samples of a peer are inspected on the thread ``larm-spot-checks``; no search waits for them.
 """
 
-import html
 import random
 import threading
 from collections import OrderedDict, deque
@@ -13,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from queue import Empty, Full, Queue
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from larm.fetch.http_client import HttpAnswer, HttpClient, NoAnswer
 from larm.index.analysis import Analyzer
@@ -22,7 +21,7 @@ from larm.model.hit import Hit
 from larm.peers.channel import Contact
 from larm.peers.passes import PASS, Passes
 from larm.peers.rates import Rates
-from larm.peers.stranger_fetch import StrangerFetch
+from larm.peers.stranger_fetch import StrangerFetch, origin_of, text_of
 from larm.peers.yousearch.needs import Needs, Term
 from larm.peers.yousearch.shares import FILES_ROOT
 from larm.seams import Clock
@@ -162,7 +161,7 @@ class SpotChecks:
         if not self._lock.acquire(timeout=seconds):
             return NoAnswer("another page is being fetched")
         try:
-            if not (self._pages.is_due(check.hit.url) and self._hosts.allows(urlsplit(check.hit.url).netloc.lower())):
+            if not (self._pages.is_due(check.hit.url) and self._hosts.allows(origin_of(check.hit.url))):
                 return NoAnswer("its host was asked often enough")
             return self._pages.fetch(check.hit.url, seconds / 2)
         finally:
@@ -180,11 +179,10 @@ def _judged(came: HttpAnswer, check: _Check) -> bool | None:
     """Return None if the response does not say."""
     if came.status not in {200, 206}:
         return False if came.status in {404, 410} else None
-    mime = came.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if mime not in {"text/html", "text/plain"}:
+    text = text_of(came)
+    if text is None:
         return None
-    text = came.body.decode("utf-8", "replace")
-    if has_any(check.needs, html.unescape(text) if mime == "text/html" else text):
+    if has_any(check.needs, text):
         return True  # also words in tags: nothing that a stranger has written is parsed here
     path = check.hit.url.removeprefix(check.contact.url + FILES_ROOT)
     if has_any(check.needs, unquote(path)):  # of a file its name is a part; a server may show a page at any address

@@ -344,6 +344,12 @@ def test_pages_are_found_by_words_of_links_and_menus(tmp_path: Path) -> None:
         assert urls(search(net.peers[2], word)) == {page.url}
 
 
+def test_texts_of_one_search_are_bounded(net: Net, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(urls(search(net.peers[0], "lynx"))) > 2
+    monkeypatch.setattr("larm.peers.yacy.documents._MOST_TEXT", 250)
+    assert len(urls(search(net.peers[3], "lynx"))) in {1, 2}
+
+
 def test_pages_of_the_wanted_site_come_first(net: Net, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of many rows each owner gives few."""
     monkeypatch.setattr(rounds, "_ROWS", 1)

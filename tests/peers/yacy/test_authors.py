@@ -158,6 +158,60 @@ def test_addresses_of_another_kind_are_not_requested(web: SyntheticWeb) -> None:
 
 
 @pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:9/\u00fc",
+        "http://127.0.0.1:9/a\0b",
+        "http://127.0.0.1:9/a b",
+        "http://\uff11\uff12\uff17.0.0.1:9/",
+        "http://[::1/",
+        "http:///a",
+        "http://a@127.0.0.1:9/",
+        "http://127.0.0.1:9?a",
+    ],
+)
+def test_malformed_urls_of_strangers_are_not_requested(url: str) -> None:
+    pages = fetch()
+    assert pages.is_due(url)
+    assert pages.fetch(url) == NoAnswer("its URL is malformed")
+
+
+def test_samples_of_several_authors_at_one_site_keep_its_pause(net: Net, web: SyntheticWeb) -> None:
+    site, authors = web.host("127.0.0.1"), net.peers[:3]
+    for n, author in enumerate(authors):
+        site.page(f"/{n}", body=f"<p>{WORDS} {n}</p>")
+        author.publish(Page(url=web.url("127.0.0.1", f"/{n}"), text=f"{WORDS} {n}"))
+    net.settle()
+    owner = next(peer for peer in net.peers[3:] if len(peer.node.shelf.sample((), peer.node.random)) >= 2)
+    samples = sampled(owner, [])
+    samples.tick()
+    assert [request.path for request in web.requests if request.path != "/robots.txt"] == [web.requests[-1].path]
+
+
+def test_address_has_a_limited_number_of_authors(net: Net, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("larm.peers.yacy.authors._MOST_AT_ADDRESS", 3)
+    authors = net.peers[0].node.shelf.authors
+    keys = [FakeKey(100 + n).key for n in range(5)]
+    for key in keys:
+        authors.meet(key, "10.9.9.9", 0.0)
+    assert [authors.knows(key) for key in keys] == [True, True, True, False, False]
+    authors.meet(keys[4], "10.9.9.8", 0.0)
+    assert authors.knows(keys[4])
+    authors.meet(keys[4], "10.9.9.9", 0.0)
+    assert authors.get(keys[4]).payer == "10.9.9.8"  # type: ignore[union-attr]
+
+
+def test_author_of_a_sampled_page_is_no_member_before_it_is_met(net: Net) -> None:
+    authors, key = net.peers[0].node.shelf.authors, FakeKey(100).key
+    authors.judge(key, 0.0, good=True)
+    assert authors.shows(key)
+    assert not authors.knows(key)
+    authors.meet(key, "10.9.9.9", 60.0)
+    assert authors.knows(key)
+    assert authors.get(key).since == 60.0  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
     ("reply", "expected"),
     [
         (html(f"<title>Walk</title><p>{WORDS}</p>"), True),
@@ -167,9 +221,17 @@ def test_addresses_of_another_kind_are_not_requested(web: SyntheticWeb) -> None:
         (html("gone", status=404), False),
         (html("later", status=503), None),
         (Reply(200, {"content-type": "application/pdf"}, b"%PDF"), None),
+        (html(f"<title>Walk</title><p>{WORDS} &#{'1' * 5_000};</p>"), True),
     ],
 )
 def test_verdict_on_a_response(reply: Reply, expected: bool | None) -> None:
     headers = {name.lower(): value for name, value in dict(reply.headers).items()}
     came = HttpAnswer(reply.status, headers, reply.body)
     assert verdict(Page(url="http://a.example/", title="Walk", text=WORDS), came, split) is expected
+
+
+def test_verdict_on_a_forged_title_confirms_nothing() -> None:
+    text = " ".join(f"word{n}" for n in range(50))
+    came = HttpAnswer(200, {"content-type": "text/html"}, f"<title> Walk </title><p> {text} </p>".encode())
+    forged = Page(url="http://a.example/", title="Cheap pills", text=text)
+    assert verdict(forged, came, split) is None
