@@ -73,7 +73,7 @@ class Greeting:
             node.membership.age(node.now())
             before = node.membership.own_type(node.now())
             near = node.ring_locked().around(node.hash, node.redundancy)
-            seeds = node.membership.to_ping(node.now(), lambda seed: node.deals_with(seed.key), near)
+            seeds = node.membership.to_ping(node.now(), node.may_ask, near)
         node.together([partial(self.ping, seed) for seed in seeds])
         with node.lock:
             if node.membership.own_type(node.now()) is not before:

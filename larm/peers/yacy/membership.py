@@ -141,7 +141,7 @@ class Membership:
         else:
             found = [self._active[name] for name in self._order.youngest(_JUNIOR_PINGS, fits)]
         if len(found) < _SENIOR_PINGS:  # nearly alone: passive peers may be back, juniors may answer
-            found += islice((seed for seed in self._potential.values() if seed.address and fit(seed)), _JUNIOR_PINGS)
+            found += islice(filter(fit, self._potential.values()), _JUNIOR_PINGS)
             passive = [seed for seed in self._passive.values() if fit(seed)]
             found += [self._random.choice(passive)] if passive else []
         return found

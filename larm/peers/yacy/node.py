@@ -172,6 +172,10 @@ class Node:
             self.count("bad seeds")
         return good
 
+    def may_ask(self, seed: Seed) -> bool:
+        """Return True if the peer may be asked at the address that it names. Also an unreachable one may name any."""
+        return self.deals_with(seed.key) and may_be_asked(seed.ip, seed.port, self.profile.kinds)
+
     def meet(self, seed: Seed, address: str) -> bool:
         """Note that a peer is there, at an address. Return False if the seed is refused."""
         with self.lock:
@@ -186,7 +190,7 @@ class Node:
         What a search needs is asked with keys made for it: no peer learns by a signature which peer has searched."""
         with self.lock:
             seed = self.membership.get(name)
-        if seed is None or not seed.address or self.stealthy or not self.deals_with(seed.key):
+        if seed is None or self.stealthy or not self.may_ask(seed):
             return NoAnswer("it is not known where it is")
         asker = self._private_asker if path in _OF_A_SEARCH else self.asker
         answer = asker.ask(contact_of(seed), path, question, answers, seconds=seconds)

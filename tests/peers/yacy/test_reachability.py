@@ -31,6 +31,22 @@ def test_a_seed_that_leads_elsewhere_is_refused(ip: str, port: int) -> None:
     assert peer.node.membership.sizes == (1, 0, 0)
 
 
+def test_a_junior_that_names_an_address_elsewhere_is_not_asked_there() -> None:
+    net = Net()
+    (peer,) = net.add()
+    key = FakeKey(999)
+    net.run(60)
+    seed = Seed(
+        hash="AA" + key_part(key.key), type=PeerType.JUNIOR, ip="127.0.0.1", port=6379, network="test",
+        stamp=int(net.clock.wall()),
+    )  # fmt: skip
+    peer.greeting.learn([signed(seed, key)])
+    assert peer.node.membership.sizes == (0, 0, 1)
+    asked = net.asked.total()
+    net.run(300)
+    assert net.asked.total() == asked
+
+
 def test_what_one_says_of_our_address_is_not_believed_against_others() -> None:
     net = Net()
     for each in net.add(5):
