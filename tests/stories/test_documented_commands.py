@@ -28,7 +28,7 @@ ELSEWHERE = {
     r"larm serve\b": "serves until it is stopped; tests/cli/test_serve.py starts it",
     r"larm demo\b": "is a crawl with a web of its own; tests/cli/test_demo.py",
     r"larm crawl .*--cluster": "waits for agents on three machines; tests/cluster",
-    r"larm cluster (status|pause|resume|leave|remove|found|etcd)": "needs a cluster; tests/cluster/test_walkthrough.py",
+    r"larm cluster (status|pause|resume|set|leave|remove|found|etcd)": "needs a cluster; tests/cluster/test_walkthrough.py",
     r"larm search .*--cluster": "needs a cluster; tests/cluster/test_walkthrough.py",
 }
 """Command lines that are not run here, and why."""
