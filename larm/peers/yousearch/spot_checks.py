@@ -152,7 +152,7 @@ class SpotChecks:
         return good
 
     def _fetched(self, check: _Check, seconds: float) -> HttpAnswer | NoAnswer:
-        if check.hit.url.startswith(check.contact.url + FILES_ROOT):
+        if check.hit.url.startswith(check.contact.url + FILES_ROOT) and check.hit.url.isascii():
             headers = {"range": f"bytes=0-{_READ - 1}"}
             if check.passes is not None and check.passes.given:
                 headers[PASS] = check.passes.make(check.contact.key)

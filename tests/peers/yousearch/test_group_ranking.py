@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from larm.model.findings import WordStatistics
@@ -48,3 +49,11 @@ def test_members_are_ranked_as_one_index_and_strangers_by_places(tmp_path: Path)
 def test_no_peer_decides_alone_how_rare_a_word_is(told: list[tuple[int, int]], expected: tuple[int, int] | None) -> None:
     found = bounded_sum([WordStatistics(pages, {"eel": count}) for pages, count in told])
     assert (None if found is None else (found.pages, found.words["eel"])) == expected
+
+
+def test_statistics_of_a_liar_neither_stop_a_search_nor_fill_its_questions() -> None:
+    lies = WordStatistics(10**400, {"x" * n: 10**400 for n in range(1, 2_000)} | {"\0" * 50_000: 1})
+    found = bounded_sum([lies, WordStatistics(100, {"eel": 3}), WordStatistics(100, {"eel": 5})])
+    assert found is not None
+    assert found.words["eel"] == 8
+    assert len(msgspec.json.encode(found)) < 65_536

@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 
 from larm.config import SearchSettings
-from larm.fetch.http_client import HttpAnswer, NoAnswer
+from larm.fetch.http_client import HttpAnswer, HttpClient, NoAnswer
 from larm.index.search.query import parse_question
 from larm.index.search.searcher import IndexSearcher
+from larm.kit.clock import SystemClock
 from larm.model.findings import Asked, Findings
 from larm.model.hit import Hit
 from larm.peers.channel import Contact
 from larm.peers.door import Call
+from larm.peers.stranger_fetch import StrangerFetch
 from larm.peers.yousearch.needs import needs_of
 from larm.peers.yousearch.remote_peer import names_of
 from larm.peers.yousearch.spot_checks import SpotChecks, Trust, has_any
@@ -185,3 +187,12 @@ def test_a_liar_is_found_out(tmp_path: Path) -> None:
         until(lambda: "liar" in str(asker.search("eel")["notes"]))
         assert "not asked, as samples of their results had none of the words: liar" in str(asker.search("eel")["notes"])
         assert "of 5 sampled results 5 had none of the words" in asker.client.get("/peers").text
+
+
+@pytest.mark.parametrize("url", ["http://192.0.2.7:7070/files/\u00fc", "http://[::1/a", "http://a.example/\u00fc"])
+def test_hit_with_a_malformed_url_does_not_end_the_samples(url: str) -> None:
+    checks = SpotChecks(HttpClient(), StrangerFetch(HttpClient(), SystemClock(), ()), SystemClock())
+    checks.offer(PEER, EELS, [Hit(title="t", url=url)])
+    checks._put(None)
+    checks.run()
+    assert checks.trust.found("k") == (0, 0)
