@@ -199,10 +199,10 @@ class CrawlJobs:
             self._finish(each, number, self._verdict(each.url))
 
     def _refusal(self, job: CrawlJob) -> str:
-        if job.key in self._node.trust or self._node.trust.denies_page(job.url):
-            return "it is not wanted here"
         if shareable_name(job.url, private=self._private) is None:
             return "it is no address that anybody could open"
+        if job.key in self._node.trust or self._node.trust.denies_page(job.url):
+            return "it is not wanted here"
         return ""
 
     def _verdict(self, url: str) -> str:

@@ -30,6 +30,9 @@ MOST_PAGES = 40
 MOST_ORDERS = 10
 """That one peer has of another at a time."""
 
+Number = Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)]
+"""A number in a stranger's message. The disk can't keep one without bound, nor can one be multiplied with fractions."""
+
 
 class Ping(msgspec.Struct, frozen=True):
     """Who I am (YACY-14)."""
@@ -64,7 +67,7 @@ class Counted(msgspec.Struct, frozen=True):
     """Yes."""
 
     hash: str
-    words: int
+    words: Number
 
 
 class DeniedOf(msgspec.Struct, frozen=True):
@@ -112,7 +115,7 @@ class Search(msgspec.Struct, frozen=True):
     network: str
     words: tuple[str, ...]
     partitions: tuple[int, ...]
-    most: int = 100
+    most: Number = 100
     """References of each word; the best."""
     abstracts: bool = False
     """All addresses of each word are wanted, too (YACY-47)."""
@@ -120,10 +123,6 @@ class Search(msgspec.Struct, frozen=True):
     """The second round: only references of these."""
     sites: tuple[str, ...] = ()
     """Ends of URLs' hashes: references of pages of these hosts come before all others."""
-
-
-Number = Annotated[int, msgspec.Meta(lt=1 << 53)]
-"""Of whatever a stranger has; a larger one may be too large to reckon with fractions."""
 
 
 class Row(msgspec.Struct, frozen=True, array_like=True):
@@ -172,15 +171,15 @@ class OrdersOf(msgspec.Struct, frozen=True):
     """What may I crawl for you (YACY-39)?"""
 
     network: str
-    most: int
+    most: Number
 
 
 class Order(msgspec.Struct, frozen=True, array_like=True):
     """An address to be crawled."""
 
-    number: int
+    number: Number
     url: str
-    depth: int
+    depth: Number
     """Links to be followed from it."""
 
 
@@ -194,8 +193,8 @@ class Receipt(msgspec.Struct, frozen=True):
     """What became of an order."""
 
     network: str
-    number: int
-    pages: int
+    number: Number
+    pages: Number
     """That it brought."""
     said: str
     """A sentence about the address itself."""

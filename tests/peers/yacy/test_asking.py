@@ -29,7 +29,7 @@ from larm.peers.yacy.learned import Learned
 from larm.peers.yacy.node import contact_of
 from larm.peers.yacy.page import TEXT, Page, write_page
 from larm.peers.yacy.profile import Mode
-from larm.peers.yacy.questions import PAGES, SEARCH, Found, Search
+from larm.peers.yacy.questions import PAGES, SEARCH, Found, Orders, Search
 from larm.peers.yacy.ring import partition_of, place_in
 from larm.peers.yacy.together import together
 from larm.peers.yacy.trust import Vote
@@ -264,6 +264,8 @@ def test_numbers_that_nobody_can_reckon_with_are_no_answer() -> None:
     decoded(answer % b"123", Found)
     with pytest.raises(msgspec.ValidationError):
         decoded(answer % (b"9" * 400), Found)
+    with pytest.raises(msgspec.ValidationError):
+        decoded(b'{"orders": [[%s, "http://a.example/", 0]]}' % (b"9" * 30), Orders)
 
 
 class Hang:

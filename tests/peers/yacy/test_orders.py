@@ -13,7 +13,7 @@ from larm.peers.yacy.crawl_jobs import CrawlJobs
 from larm.peers.yacy.job_table import OWN
 from larm.peers.yacy.order_book import OrderBook, OrderDesk
 from larm.peers.yacy.profile import Mode
-from larm.peers.yacy.questions import MOST_ORDERS, OrdersOf
+from larm.peers.yacy.questions import MOST_ORDERS, ORDERS, Order, Orders, OrdersOf
 from larm.peers.yacy.trust import Vote
 from tests.peers.yacy.net import Net, Peer
 
@@ -128,6 +128,17 @@ def test_an_order_is_fetched_crawled_and_answered_with_a_receipt(tmp_path: Path)
     assert all(each.done for each in book.shown()), "the crawl has ended, whatever it brought"
     assert book.open == 0
     assert net.peers[1].node.counts["receipts sent"] == 2
+
+
+def test_malformed_order_does_not_end_the_jobs(tmp_path: Path) -> None:
+    net = Net(tmp_path)
+    one, book = giver(net, tmp_path)
+    jobs, crawl = taker(net, tmp_path / "taker")
+    book.add("http://b.example/", 0, net.clock.wall())
+    one.questions[ORDERS] = one.questions[ORDERS]._replace(handler=lambda *_: Orders((Order(1, "http://[::1/a", 0),)))
+    net.run(300)
+    jobs.tick()
+    assert not crawl.configs
 
 
 def test_jobs_survive_a_kill_and_are_taken_once(tmp_path: Path) -> None:
