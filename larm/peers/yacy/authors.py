@@ -17,7 +17,7 @@ CREATE TABLE IF NOT EXISTS author (
     bad INTEGER NOT NULL, convicted REAL NOT NULL) WITHOUT ROWID;
 """
 _FALSE, _SHARE = 2, 3
-"""Number of false pages by which an author is convicted, if more than one of this number of samples was false. A site may have
+"""Number of false pages by which an author is doubtful, if more than one of this number of samples was false. A site may have
 changed some pages since they were crawled."""
 _REMEMBERED = 20
 """Number of samples of one author; the older ones count half from then on."""
@@ -42,6 +42,11 @@ class Author(msgspec.Struct, frozen=True):
     """Number of sampled pages that are not."""
     convicted: float = 0.0
     """When its pages were found to be false; 0: they were not."""
+
+    @property
+    def doubtful(self) -> bool:
+        """True if samples show too many other pages."""
+        return self.bad >= _FALSE and _SHARE * self.bad > self.good + self.bad
 
 
 _UNMET = Author(0.0, "", vouched=True)
@@ -110,18 +115,20 @@ class Authors:
         known = self._authors.get(key)
         return self._by_payer.get(known.payer, ()) if known is not None else (key,)
 
-    def judge(self, key: str, now: float, *, good: bool) -> bool:
-        """Count a sampled page. Return True if the author is convicted by it."""
+    def judge(self, key: str, now: float, *, good: bool, fresh: bool) -> bool:
+        """Count a sampled page. Return True if the author is convicted by it.
+
+        ``fresh``: the author says that it is as it was lately. The site may have changed an older one.
+        """
         known = self._authors.get(key) or _UNMET
         good_ones, bad_ones = known.good + good, known.bad + (not good)
         if good_ones + bad_ones > _REMEMBERED:  # an author who begins to lie is not covered by what it was
             good_ones, bad_ones = (good_ones + 1) // 2, (bad_ones + 1) // 2
-        convicted = known.convicted
-        if bad_ones >= _FALSE and _SHARE * bad_ones > good_ones + bad_ones:
-            convicted = convicted or now
-        self._put(key, msgspec.structs.replace(known, good=good_ones, bad=bad_ones, convicted=convicted))
+        judged = msgspec.structs.replace(known, good=good_ones, bad=bad_ones)
+        convicts = judged.doubtful and fresh and not good and not known.convicted
+        self._put(key, msgspec.structs.replace(judged, convicted=now) if convicts else judged)
         self._count()
-        return bool(convicted) and not known.convicted
+        return convicts
 
     def acquit(self, key: str) -> None:
         """Forget what samples showed: the user trusts this author."""
@@ -164,4 +171,5 @@ class Authors:
 
     def _count(self) -> None:
         self.convicted = frozenset(key for key, each in self._authors.items() if each.convicted)
-        self._confirmed = frozenset(key for key, each in self._authors.items() if each.good) - self.convicted
+        good = frozenset(key for key, each in self._authors.items() if each.good and not each.doubtful)
+        self._confirmed = good - self.convicted

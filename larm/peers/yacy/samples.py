@@ -1,8 +1,8 @@
 """Samples: requests some pages of each author at their sites, and compares them with what the author says (YACY-48).
 
-One thread, ``larm-network-samples``. A new author's pages are sampled first, any other's now and then. An author with a false
-sample loses all that it has placed here. Only a response that shows another page counts: a site that can't be reached, or whose
-pages are made by scripts, shows nothing.
+One thread, ``larm-network-samples``. A new author's pages are sampled first, any other's now and then. An author of
+recent pages that are false loses all that it has placed here; one of old pages is not shown. Only a response that shows another
+page counts: a site that can't be reached, or whose pages are made by scripts, shows nothing.
 """
 
 from collections import Counter
@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from larm.fetch.http_client import HttpAnswer
 from larm.peers.stranger_fetch import StrangerFetch, text_of
+from larm.peers.yacy.item import LIFE
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.page import BadPageError, Page, read_page
 
@@ -105,7 +106,8 @@ class Samples:
             return
         node.count("samples of pages as their authors say" if good else "samples of pages with another text")
         with node.lock:
-            convicted = node.shelf.authors.judge(author, node.now(), good=good)
+            fresh = node.now() - sample.page.fetched < LIFE
+            convicted = node.shelf.authors.judge(author, node.now(), good=good, fresh=fresh)
             if convicted:
                 node.shelf.drop_authors([author])
         if convicted:

@@ -102,12 +102,11 @@ def run(peer: Peer, samples: Samples) -> None:
 
 
 def test_author_of_false_pages_loses_all_and_an_honest_one_nothing(net: Net, web: SyntheticWeb) -> None:
-    site = web.host("127.0.0.1")
+    site, now = web.host("127.0.0.1"), int(net.clock.wall())
     honest, liar = net.peers[:2]
     good = [Page(url=web.url("127.0.0.1", f"/good{n}"), title="Walk", text=f"{WORDS} number{n}") for n in range(6)]
     bad = [
-        Page(url=web.url("127.0.0.1", f"/bad{n}"), title="Pills", text="buy cheap pills now without any doctor")
-        for n in range(6)
+        Page(url=web.url("127.0.0.1", f"/bad{n}"), text="buy cheap pills now without any doctor", fetched=now) for n in range(6)
     ]
     for n, page in enumerate(good):
         site.page(f"/good{n}", body=f"<h1>{page.title}</h1><p>{page.text}</p>")
@@ -130,6 +129,21 @@ def test_author_of_false_pages_loses_all_and_an_honest_one_nothing(net: Net, web
     owner.node.shelf.authors.acquit(liar.key.key)
     net.run(90_000, 600)
     assert any(has(owner, page) for page in bad), "its user trusts it"
+
+
+def test_pages_that_have_gone_since_long_hide_their_author_until_others_are_good(net: Net) -> None:
+    authors, key = net.peers[0].node.shelf.authors, net.peers[1].key.key
+    other = net.peers[2].key.key
+    authors.judge(other, 0.0, good=True, fresh=True)
+    for good in (True, False, False):
+        assert not authors.judge(key, 0.0, good=good, fresh=False)
+    assert not authors.shows(key)
+    assert key not in authors.convicted
+    for _ in range(3):
+        authors.judge(key, 0.0, good=True, fresh=True)
+    assert authors.shows(key)
+    assert not authors.judge(key, 0.0, good=False, fresh=False)
+    assert authors.judge(key, 0.0, good=False, fresh=True)
 
 
 def test_sites_that_can_not_be_reached_convict_nobody_and_all_is_shown(net: Net) -> None:
@@ -203,7 +217,7 @@ def test_address_has_a_limited_number_of_authors(net: Net, monkeypatch: pytest.M
 
 def test_author_of_a_sampled_page_is_no_member_before_it_is_met(net: Net) -> None:
     authors, key = net.peers[0].node.shelf.authors, FakeKey(100).key
-    authors.judge(key, 0.0, good=True)
+    authors.judge(key, 0.0, good=True, fresh=True)
     assert authors.shows(key)
     assert not authors.knows(key)
     authors.meet(key, "10.9.9.9", 60.0)
