@@ -31,7 +31,7 @@ from larm.seams import Clock
 CANDIDATES = 500
 """Pages whose documents are fetched. With 200, one of the best 20 is often missing where a query has common words."""
 _BOAST = 10_000
-"""Pages that any peer may say it has."""
+"""Number of pages that any peer may claim."""
 _LEAST_SECONDS = 0.5
 """Seconds for the ranking, even where peers have taken all of the time."""
 _SOON = 0.1
@@ -39,14 +39,14 @@ _SOON = 0.1
 _SHOWN = 0.2
 """Seconds after which those that have come are ranked: half as long again, and they are on the page."""
 _FIRST = 1.5
-"""Times the results that are asked for: pages of which the first ones are shown."""
+"""Candidates for the first part, as a multiple of the wanted results."""
 _ROUNDS = 3
-"""Of questions, in each of which peers have the time that they are to have: for references, documents, numbers of pages."""
+"""Number of rounds of questions, each with the time limit of a round."""
 _PATIENCE = 1.0
-"""Seconds that they have where nobody says: all is there after three (YACY-46)."""
+"""Time limit of a round in seconds, by default: all is there after three (YACY-46)."""
 _MOST_LOCAL = 100
-"""Results that one may look at: candidates are few. Twice as many are found as are asked for, as what else finds them goes by
-their scores here."""
+"""Number of results at most, as candidates are few. Twice as many are found as are wanted, since they are mixed with other
+searchers' results by score."""
 
 
 class Unit(NamedTuple):
@@ -100,7 +100,7 @@ class NetworkSearcher:
         self._waiting = 0
 
     def statistics(self, asked: Asked) -> WordStatistics | None:  # noqa: ARG002
-        """None: it would take a round of questions. Its ranking knows how rare the words are in the network."""
+        """Return None: statistics would take a round of questions."""
         return None
 
     def search(self, asked: Asked) -> Iterator[Findings]:
@@ -159,7 +159,7 @@ class NetworkSearcher:
         candidates = joining.best(CANDIDATES + 1, known.statistics.pages)
         further = documents.all(candidates[:CANDIDATES], rounds.elsewhere)
         found = self._ranked(asked, candidates[:CANDIDATES], further, known, deadline)
-        complete = len(joining.common()) if len(candidates) > CANDIDATES else 0  # of fewer all were looked at
+        complete = len(joining.common()) if len(candidates) > CANDIDATES else 0  # fewer candidates were all ranked
         yield msgspec.structs.replace(
             found,
             total=max(found.total, complete),

@@ -45,10 +45,10 @@ class Reference(NamedTuple):
 
 class _Body(msgspec.Struct, array_like=True):
     urls: bytes
-    """Nine bytes each."""
+    """Hashes, nine bytes each."""
     lengths: bytes
     words: bytes
-    """Nine bytes each."""
+    """Hashes, nine bytes each."""
     counts: Sequence[int]
     """Number of references, for each word."""
     pages: Sequence[int]
@@ -159,9 +159,9 @@ def depth_for(peers: int) -> int:
 def cut(
     references: Iterable[tuple[str, Reference]], depth: int
 ) -> Iterator[tuple[tuple[int, int], dict[str, list[Reference]]]]:
-    """((first place, last place), words) of all cells that have any; cells with too many are halved, and halved again.
+    """Yield ((first position, last position), words) of all cells with references; large cells are halved repeatedly.
 
-    The references of one word in one partition lie at one place and can't be parted so: they are cut by their addresses.
+    The references of one word in one partition have one position, so a large group of them is split by URLs.
     """
     rows = sorted((place_in(position_of(word), partition_of(each.url)), word, each) for word, each in references)
     yield from _cut(rows, depth)

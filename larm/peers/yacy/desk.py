@@ -1,5 +1,4 @@
-"""Desk: what a peer answers the others of its network. Any thread; state is touched under the node's lock, and nobody is asked
-under it."""
+"""Desk: answers the questions of other peers. Any thread; state is used under the node's lock, under which no peer is asked."""
 
 from collections.abc import Callable
 from itertools import islice
@@ -17,19 +16,19 @@ from larm.peers.yacy.trust import DenyList
 from larm.peers.yacy.url_hash import SITE
 
 _LARGEST_ANSWER = 700_000
-"""Bytes of documents in an answer."""
+"""Bytes of the documents in an answer."""
 _MEAN = 300.0
-"""Words of a page, where nobody knows better."""
+"""Mean number of words of a page."""
 _SHARE = 8
-"""Part of the quota that one address may hand over in a day: keys are for free, addresses are not."""
+"""Part of the quota that one address may hand over in a day."""
 _LEAST_SHARE = 10_000_000
 _DAY = 86_400.0
 _SLACK = 3
-"""Owners beside the right ones that may be given an item: two peers seldom know exactly the same others."""
+"""Number of further owners that accept an item, as two peers seldom know exactly the same others."""
 
 
 class Desk:
-    """Of one node."""
+    """The answers of one node."""
 
     def __init__(self, node: Node, greeting: Greeting) -> None:
         # constant after construction
@@ -40,7 +39,7 @@ class Desk:
 
     @property
     def questions(self) -> list[Question]:
-        """For the `larm.peers.door.Door`."""
+        """The questions, for the `larm.peers.door.Door`."""
         return [
             Question(say.PING, say.Ping, say.Pong, self.ping),
             Question(say.COUNT, say.Count, say.Counted, self.count),
@@ -52,22 +51,22 @@ class Desk:
         ]
 
     def ping(self, call: Call, asked: say.Ping) -> say.Pong:
-        """Another peer is there."""
+        """Answer a ping."""
         self.admit(call, asked.network)
         return self._greeting.answer(call, asked)
 
     def count(self, call: Call, asked: say.Count) -> say.Counted:
-        """We are there."""
+        """Answer a call-back."""
         self.admit(call, asked.network)
         return say.Counted(self._node.hash, self._node.words)
 
     def denied(self, call: Call, asked: say.DeniedOf) -> DenyList:
-        """Whom we deny, if others may know."""
+        """Return the own deny list, if it is shared."""
         self.admit(call, asked.network)
         return self._node.trust.own_list
 
     def offer(self, call: Call, asked: say.Offer) -> say.Offered:
-        """Headers first."""
+        """Take offered headers."""
         self.admit(call, asked.network)
         if len(asked.headers) > say.MOST_HEADERS:
             raise RefusedError(f"an offer has {say.MOST_HEADERS} headers at most", 400)
@@ -83,7 +82,7 @@ class Desk:
                     continue
                 if not node.shelf.authors.knows(header.author):
                     unknown.append(number)
-                    refused[number] = "its author is no member"  # for version 1
+                    refused[number] = "its author is no member"
                     continue
                 why = self._not_ours(header)
                 kept = None if why else node.shelf.offered(header, node.now())
@@ -95,7 +94,7 @@ class Desk:
         return say.Offered(tuple(wanted), refused, unknown=tuple(unknown))
 
     def hand(self, call: Call, asked: say.Hand) -> say.Handed:
-        """Then bodies."""
+        """Take the bodies of items."""
         self.admit(call, asked.network)
         if len(asked.items) > say.MOST_HEADERS:
             raise RefusedError(f"at most {say.MOST_HEADERS} items at a time", 400)
@@ -113,13 +112,13 @@ class Desk:
         return say.Handed(refused)
 
     def search(self, call: Call, asked: say.Search) -> say.Found:
-        """References of words, the best first."""
+        """Return the postings of words, the best first."""
         self.admit(call, asked.network)
         self._node.count("searches answered")
         return self.find(asked)
 
     def find(self, asked: say.Search) -> say.Found:
-        """The same for ourselves."""
+        """Do the same for a search of this peer."""
         known = all(map(is_hash, (*asked.words, *asked.urls)))
         if not known or len(asked.words) > say.MOST_WORDS or max(len(asked.urls), len(asked.sites)) > say.MOST_ROWS:
             raise RefusedError("that is no search", 400)
@@ -138,14 +137,14 @@ class Desk:
         return say.Found(found, tuple(authors), node.length)
 
     def pages(self, call: Call, asked: say.PagesOf) -> say.PagesFound:
-        """Documents."""
+        """Return documents."""
         self.admit(call, asked.network)
         if len(asked.urls) > say.MOST_PAGES or not all(map(is_hash, asked.urls)):
             raise RefusedError("that is no question for documents", 400)
         return self.pages_of(asked)
 
     def pages_of(self, asked: say.PagesOf, most: int | None = _LARGEST_ANSWER) -> say.PagesFound:
-        """The same for ourselves, of any number; ``most``: bytes. Of a document all items are in the answer, or none."""
+        """Do the same for this peer, for any number. ``most``: bytes. Of a document all items are returned, or none."""
         found, size = list[Item](), 0
         for url in asked.urls:
             items = [
@@ -158,7 +157,7 @@ class Desk:
         return say.PagesFound(tuple(found))
 
     def admit(self, call: Call, name: str) -> None:
-        """Raises RefusedError for who is of another network, or is not answered."""
+        """Check the network and the mode. Raises RefusedError."""
         node = self._node
         if name != node.network:
             raise RefusedError("this is another network", 404)
@@ -200,9 +199,10 @@ def _word_found(references: list[tuple[str, Reference]], asked: say.Search, numb
 
 
 def worth(reference: Reference, mean: float = 0.0) -> float:
-    """By what a reference says alone, how well a page goes with the word: as larm's ranking has it, with its usual settings.
+    """Return the score of a posting alone, as larm's ranking computes it with its usual settings.
 
-    ``mean``: words of a page, on the average."""
+    ``mean``: mean number of words of a page; 0: not known.
+    """
     longer: float = 2.0 ** (reference.length / 4) / (mean or _MEAN)
     hits = reference.hits
     text = 2.2 * hits / (hits + 1.2 * (0.25 + 0.75 * longer))

@@ -20,9 +20,9 @@ from larm.peers.yacy.page import BadPageError, Page, joined, read_page
 from larm.peers.yacy.questions import MOST_PAGES, PAGES, PagesFound, PagesOf
 
 _SHARE = 0.4
-"""Of the time that is left, for each round of questions."""
+"""Share of the remaining time for each round of questions."""
 _TOO_LATE = 0.01
-"""Seconds in which nobody answers."""
+"""Seconds in which no peer answers."""
 _MOST_TEXT = 20_000_000
 """Characters of the documents of one search; further ones are dropped, since a stranger's long text may be a short item."""
 _MOST_MET = 100
@@ -56,7 +56,7 @@ class Documents:
         # guarded by self._changed
         self._found: dict[str, Document] = {}
         self._new: dict[str, Document] = {}
-        """Those that were not handed out yet."""
+        """Documents that were not handed out yet."""
         self._waits = True
         self._room = _MOST_TEXT
 
@@ -137,7 +137,7 @@ class Documents:
     def _next_owners(
         self, urls: Sequence[str], tried: Mapping[str, set[str]], elsewhere: Mapping[str, set[str]]
     ) -> dict[str, list[str]]:
-        """For each address an owner that was not asked yet: the same for many, where there is a choice."""
+        """Return for each URL an owner that was not asked yet; the same one for many URLs if there is a choice."""
         node, plan = self._node, dict[str, list[str]]()
         ring = node.ring()
         for url in urls:

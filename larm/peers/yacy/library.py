@@ -36,8 +36,7 @@ class Vocabulary:
         self._analyzer = Analyzer()
         self._stemmers = {language: Stemmer(language) for language in sorted(LANGUAGES)}
         self._guessed = dict.fromkeys(self._stemmers, 1.0) | {"en": float(len(self._stemmers))}
-        """Where nothing is known of the pages: those stems on which most languages agree, but for English, of which there is
-        most."""
+        """Weights while the languages of the pages are not known: English first, then stems on which most languages agree."""
         self.stop = frozenset(word for text in stop for word in self._analyzer.words(text))
 
     def words(self, text: str) -> list[str]:
@@ -54,9 +53,10 @@ class Vocabulary:
         return word in self.stop or self._stemmers["en"].is_function_word(word)
 
     def understand(self, query: str, shares: Mapping[str, float]) -> Understood:
-        """The words that a query asks for, each with its stems in the languages of the pages, as an index reads it.
+        """Return the words of a query, each with its stems in the languages of the pages.
 
-        ``shares``: of all pages, by language; empty: nothing is known of these."""
+        ``shares``: of all pages, by language; empty: not known.
+        """
         question = parse_question(query)
         words = [word for item in wanted(question.tree) for word in self.words(item.text)]
         words = [word for word in dict.fromkeys(words) if not self.is_common(word)]
@@ -71,7 +71,7 @@ class Vocabulary:
         return Understood(tuple(units), tuple(notes), tuple(end for host in hosts for end in sites_of(host)))
 
     def _unit(self, word: str, most: int, weights: Mapping[str, float]) -> Unit:
-        """With the stems of the weightiest languages."""
+        """Return the word with its stems in the most frequent languages."""
         stems = dict[str, float]()
         for name, weight in weights.items():
             stem = self._stemmers[name].stem(word)
@@ -83,11 +83,11 @@ class Vocabulary:
 _AGAIN = 86_400.0
 _LONGEST = 2_048
 _TEXTS = 1_000
-"""Texts of links to a page that are looked at."""
+"""Texts of links to a page that are read."""
 _MENUS = 500_000
-"""Pages of an index of which words in menus are shared: they are collected in memory."""
+"""Number of pages up to which words in menus are shared, as they are collected in memory."""
 _MOST_STEMS, _GUESSED = 6, 3
-"""Of a word: in a large network each makes 48 more peers be asked."""
+"""Number of stems of a word. In a large network each has 48 more peers asked."""
 
 
 class Shelved(NamedTuple):
@@ -95,11 +95,11 @@ class Shelved(NamedTuple):
 
     sources: Sequence[Source]
     left_out: int
-    """Pages that nobody else could open."""
+    """Pages that no stranger could open."""
 
 
 class Library:
-    """``directories`` says which there are; ``private``: pages of private addresses are shared as well."""
+    """The crawls of this machine. ``directories`` lists them; ``private``: pages of private addresses are shared as well."""
 
     def __init__(self, directories: Callable[[], Sequence[Path]], *, private: bool) -> None:
         # constant after construction
@@ -110,14 +110,12 @@ class Library:
         self._at = float("-inf")
 
     def is_due(self, now: float) -> bool:
-        """Something may be shared that was not yet, or must not be any more; or a day is over, and some may have to be renewed.
-
-        Never while a crawl runs."""
+        """Return True if a crawl has changed, or a day is over and items may have to be renewed. False while a crawl runs."""
         found = {path: _moment(path) for path in self._directories()}
         return (found != self._seen or now - self._at > _AGAIN) and not any(map(runs, found))
 
     def shelved(self, now: float) -> Shelved:
-        """All pages. Raises StorageError."""
+        """Return all pages that may be shared. Raises StorageError."""
         self._at = now
         found, left_out = dict[str, Source](), 0
         readers = open_to(private=self._private)
@@ -141,7 +139,7 @@ class Library:
 
 
 def shareable_name(url: str, *, private: bool) -> str | None:
-    """The hash of an address that anybody could open; None: it is none of these."""
+    """Return the hash of a URL that any stranger could open; None for others."""
     if not url.startswith(("http://", "https://")) or len(url) > _LONGEST:
         return None
     try:
@@ -152,7 +150,7 @@ def shareable_name(url: str, *, private: bool) -> str | None:
 
 
 def page_of(reader: IndexReader, candidate: Candidate, menus: Callable[[Candidate], str], graph: GraphReader | None) -> Page:
-    """Return what is shared of a page. Raises StorageError."""
+    """Return the shared data of a page. Raises StorageError."""
     match = reader.read(candidate, 0.0)
     texts = graph.texts(candidate.page, _TEXTS) if graph is not None else ()
     return Page(

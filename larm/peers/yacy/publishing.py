@@ -1,7 +1,7 @@
-"""Publishing: the pages of an index become items on the own shelf, from where they spread (YACY-28, 32 to 34).
+"""Publishing: makes items of the pages of an index on the own shelf, from where they spread (YACY-28, 32 to 34).
 
-After a crawl, never while it runs. What is out already is left alone, or renewed when it is old; what is not there any more is
-withdrawn. Pages go through in groups by their addresses' hashes, so that memory does not grow with the index.
+After a crawl, never while it runs. Items that are out stay, or are renewed when they are old. Items of pages that are gone are
+withdrawn. Pages are read in groups by the hashes of their URLs, so memory does not grow with the index.
 """
 
 import threading

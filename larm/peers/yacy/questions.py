@@ -1,5 +1,4 @@
-"""What peers of a network ask each other, below ``/peer/v1/yacy/``, and what they answer. The forms on the wire; every text in
-them is a stranger's."""
+"""The questions of a network's peers, below ``/peer/v1/yacy/``, and their answers, in their forms on the wire."""
 
 from typing import Annotated
 
@@ -11,31 +10,31 @@ PING, COUNT, OFFER, HAND, SEARCH, PAGES = (f"/yacy/{name}" for name in ("ping", 
 DENIED = "/yacy/denied"
 ORDERS, RECEIPT = "/yacy/orders", "/yacy/receipt"
 SEEDS = "/yacy/seeds"
-"""Not asked but read, by anybody."""
+"""The seed list, for any reader."""
 WIRE = 1
 """Version of these questions. Peers whose versions differ by one understand each other: new fields have defaults, and
 unknown ones are ignored."""
 MOST_HEADERS = 100
-"""In an offer: some 25 KB."""
+"""Headers in an offer: some 25 KB."""
 MOST_NAMED = 64
-"""Hashes in a ping, 1 KB: with three pings a period 10,000 peers are gone through in half an hour."""
+"""Hashes in a ping, 1 KB: three pings a period go through 10,000 peers in half an hour."""
 MOST_WORDS = 64
 """Hashes in a search: sixteen words with three stems each, or thirty with one."""
 MOST_ABSTRACT = 5_000
-"""Addresses of a word in an answer: 60 KB."""
+"""URLs of a word in an answer: 60 KB."""
 MOST_ROWS = 1_000
-"""References of a word in an answer."""
+"""Postings of a word in an answer."""
 MOST_PAGES = 40
 """Documents in an answer."""
 MOST_ORDERS = 10
-"""That one peer has of another at a time."""
+"""Orders that one peer holds of another at a time."""
 
 Number = Annotated[int, msgspec.Meta(ge=0, lt=1 << 53)]
 """A number in a stranger's message. The disk can't keep one without bound, nor can one be multiplied with fractions."""
 
 
 class Ping(msgspec.Struct, frozen=True):
-    """Who I am (YACY-14)."""
+    """The description of the asking peer (YACY-14)."""
 
     network: str
     seed: str
@@ -46,87 +45,87 @@ class Ping(msgspec.Struct, frozen=True):
 
 
 class Pong(msgspec.Struct, frozen=True):
-    """Who you are, and who else is there (YACY-22)."""
+    """How the asking peer is seen, and which other peers are there (YACY-22)."""
 
     address: str
-    """Where the ping came from."""
+    """Address from which the ping came."""
     reachable: bool
-    """The one who answers has tried it."""
+    """True if the answering peer has reached the asking one."""
     seed: str
     seeds: tuple[str, ...] = ()
     wire: int = 1
 
 
 class Count(msgspec.Struct, frozen=True):
-    """The call-back: are you there?"""
+    """The call-back."""
 
     network: str
 
 
 class Counted(msgspec.Struct, frozen=True):
-    """Yes."""
+    """The answer of a peer that is there."""
 
     hash: str
     words: Number
 
 
 class DeniedOf(msgspec.Struct, frozen=True):
-    """Whom do you deny? The answer is a `larm.peers.yacy.trust.DenyList`."""
+    """The question for a deny list. The answer is a `larm.peers.yacy.trust.DenyList`."""
 
     network: str
 
 
 class Offer(msgspec.Struct, frozen=True):
-    """Items that you should have."""
+    """Headers of items for an owner."""
 
     network: str
     headers: tuple[Header, ...]
     seeds: tuple[str, ...] = ()
-    """Of authors of these that the peer did not know."""
+    """Seeds of their authors that the owner did not know."""
 
 
 class Offered(msgspec.Struct, frozen=True):
-    """Numbers of those whose bodies are wanted; a reason for each that is refused."""
+    """The numbers of wanted bodies, and the reasons of refusals."""
 
     wanted: tuple[int, ...] = ()
     refused: dict[int, str] = {}
     takes: bool = True
-    """Items of others at all."""
+    """False if the peer takes no items of others."""
     unknown: tuple[int, ...] = ()
-    """Numbers of those whose authors are not known to be members."""
+    """Numbers of items whose authors are not known as members."""
 
 
 class Hand(msgspec.Struct, frozen=True):
-    """Their bodies."""
+    """Items with bodies."""
 
     network: str
     items: tuple[Item, ...]
 
 
 class Handed(msgspec.Struct, frozen=True):
-    """All are on the disk, but those that are refused."""
+    """All items are on the disk, except refused ones."""
 
     refused: dict[int, str] = {}
 
 
 class Search(msgspec.Struct, frozen=True):
-    """Words as hashes only (YACY-46)."""
+    """The words of a search, as hashes only (YACY-46)."""
 
     network: str
     words: tuple[str, ...]
     partitions: tuple[int, ...]
     most: Number = 100
-    """References of each word; the best."""
+    """Postings of each word at most, the best."""
     abstracts: bool = False
-    """All addresses of each word are wanted, too (YACY-47)."""
+    """True if the URLs of all postings are wanted too (YACY-47)."""
     urls: tuple[str, ...] = ()
-    """The second round: only references of these."""
+    """The second round: postings of these URLs only."""
     sites: tuple[str, ...] = ()
     """Ends of URLs' hashes: references of pages of these hosts come before all others."""
 
 
 class Row(msgspec.Struct, frozen=True, array_like=True):
-    """A reference."""
+    """A posting."""
 
     url: str
     hits: Number
@@ -137,7 +136,7 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
 
 
 class WordFound(msgspec.Struct, frozen=True):
-    """Of one word."""
+    """The postings of one word."""
 
     total: Number
     rows: tuple[Row, ...] = ()
@@ -146,29 +145,29 @@ class WordFound(msgspec.Struct, frozen=True):
 
 
 class Found(msgspec.Struct, frozen=True):
-    """For each word, in the order of the question."""
+    """Postings for each word, in the order of the question."""
 
     words: tuple[WordFound, ...]
     authors: tuple[str, ...] = ()
     length: Number = 0
-    """Characters of a text, on the average of the documents that the peer keeps; 0: it keeps none."""
+    """Mean number of characters of the texts that the peer keeps; 0: it keeps none."""
 
 
 class PagesOf(msgspec.Struct, frozen=True):
-    """Documents with these hashes."""
+    """The question for documents, by the hashes of their URLs."""
 
     network: str
     urls: tuple[str, ...]
 
 
 class PagesFound(msgspec.Struct, frozen=True):
-    """In any order, with their headers: whoever keeps a document can't change it."""
+    """Documents in any order, with their headers, so no owner can change them."""
 
     pages: tuple[Item, ...] = ()
 
 
 class OrdersOf(msgspec.Struct, frozen=True):
-    """What may I crawl for you (YACY-39)?"""
+    """The question for crawl orders (YACY-39)."""
 
     network: str
     most: Number
@@ -180,28 +179,28 @@ class Order(msgspec.Struct, frozen=True, array_like=True):
     number: Number
     url: str
     depth: Number
-    """Links to be followed from it."""
+    """Depth of links to be followed from it."""
 
 
 class Orders(msgspec.Struct, frozen=True):
-    """They are the asker's for a day."""
+    """Orders, leased to the asking peer for a day."""
 
     orders: tuple[Order, ...] = ()
 
 
 class Receipt(msgspec.Struct, frozen=True):
-    """What became of an order."""
+    """The result of an order."""
 
     network: str
     number: Number
     pages: Number
-    """That it brought."""
+    """Number of pages that it brought."""
     said: str
     """A sentence about the address itself."""
 
 
 class Noted(msgspec.Struct, frozen=True):
-    """It is on the disk."""
+    """The receipt is on the disk."""
 
     known: bool
-    """The order was still the asker's."""
+    """True if the asking peer still held the order."""

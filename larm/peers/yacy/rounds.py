@@ -20,7 +20,7 @@ from larm.peers.yacy.ring import PARTITIONS, places_of
 from larm.peers.yacy.targets import others_to_ask, owners_to_ask, owners_to_count
 
 _ROWS = 200
-"""References of a word that each peer is asked for."""
+"""Postings of a word that each peer is asked for."""
 
 
 class Rounds:
@@ -60,13 +60,13 @@ class Rounds:
         self._enough = False
         self.joining = joining
         self.elsewhere: dict[str, set[str]] = {}
-        """Who has which pages without being an owner of them: who tells of one and is not on the ring, and its author."""
+        """For each page the peers that may have it without owning it: those that named it, and its author."""
         self.silent: set[str] = set()
         self._failed: list[BaseException] = []
 
     @property
     def asked(self) -> int:
-        """Peers, ourselves among them."""
+        """Number of asked peers, this one included."""
         return len(self._targets)
 
     def begin(self) -> None:
@@ -99,7 +99,7 @@ class Rounds:
         node, everything = self._node, set(range(PARTITIONS))
         with node.lock:
             now = node.now()
-            if not node.mode.shares:  # a Robinson asks his cluster and himself
+            if not node.mode.shares:  # a Robinson peer asks its cluster and itself
                 cluster = dict.fromkeys((node.hash, *node.cluster_locked()), everything)
                 return cluster, {*cluster}
             ring, active = node.ring_locked(), node.membership.active
@@ -126,7 +126,7 @@ class Rounds:
                 self._node.network, self._words, tuple(sorted(partitions)), _ROWS,
                 abstracts=not urls, urls=tuple(urls), sites=self._sites,
             )  # fmt: skip
-            own = peer == self._node.hash  # what is here is asked without a wire
+            own = peer == self._node.hash  # the own shelf is asked without a wire
             answer = self._desk.find(question) if own else self._node.ask(peer, SEARCH, question, Found, seconds)
             with self.lock:
                 waited.discard(peer)

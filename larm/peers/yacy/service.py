@@ -48,22 +48,22 @@ from larm.seams import Searcher
 
 _TICK = 1.0
 REDUNDANCY = 3
-"""Number of peers that keep a thing (YACY-27): two may be lost at once."""
+"""Number of peers that keep an item (YACY-27): two may be lost at once."""
 PING = 30.0
 """Seconds between two pings (YACY-21). A repair begins when a ping finds nobody."""
 
 
 class Crawls(NamedTuple):
-    """What a peer needs to crawl by itself."""
+    """The means of a peer to crawl."""
 
     settings: Config
-    """Whose pace and contact it has."""
+    """Settings with its pace and contact."""
     run: Callable[[Path], None]
     """Begins the crawl of a directory. Raises UsageError, StorageError."""
 
 
 class Service:
-    """A peer of one network; ``folder`` is where its key, hash and shelf are."""
+    """A peer of one network; ``folder`` has its key, hash and shelf."""
 
     def __init__(
         self,
@@ -148,7 +148,7 @@ class Service:
         self._failed = False
 
     def start(self) -> None:
-        """The threads."""
+        """Start the threads."""
         self._say(f"network {self.node.network}: this peer is {self.node.hash}")
         self._start("larm-network", self._tick)
         self._start("larm-network-share", self.share)
@@ -162,28 +162,28 @@ class Service:
             self._workers.start("larm-proxy", self.proxy.run)
 
     def stop(self) -> None:
-        """They end when what they are at is done; whatever is written is safe at any moment."""
+        """End the threads after their present step. Written data is safe at any moment."""
         for each in self._tickers:
             each.stop()
 
     @property
     def searchers(self) -> Sequence[Searcher]:
-        """What a search asks: the network, and what it has brought before."""
+        """The network, and the documents that it has brought before."""
         return [self.searcher, self._learned.searcher] if self._settings.learn else [self.searcher]
 
     @property
     def learned(self) -> int:
-        """Pages that searches have brought, and that are kept."""
+        """Number of kept pages that searches have brought."""
         return self._learned.pages
 
     # -- for the page of `larm serve`, on any thread
 
     def state(self) -> State:
-        """As of now."""
+        """Return the state of now."""
         return state_of(self.node, self.greeting.refusal, self._settings.quota)
 
     def vote(self, key: str, vote: Vote) -> None:
-        """The user's, on a peer; what a peer has signed that is denied goes at once. Raises StorageError."""
+        """Save the user's vote on a peer. The items of a denied peer are dropped at once. Raises StorageError."""
         if key != self.node.key:
             self.trust.vote(key, vote)
             if vote is Vote.TRUSTED:
@@ -192,25 +192,25 @@ class Service:
             self.greeting.denying.drop()
 
     def follow(self, key: str, *, follow: bool) -> None:
-        """A list of another counts, or does not any more. Raises StorageError."""
+        """Follow the deny list of another peer, or stop following it. Raises StorageError."""
         self.trust.follow(key, follow=follow)
         self.greeting.denying.hear()
 
     def forget(self) -> None:
-        """What searches have brought."""
+        """Drop the documents that searches have brought."""
         self._learned.forget()
 
     def order(self, url: str, depth: int) -> bool:
-        """Have others crawl it; False: it can't be. Raises StorageError."""
+        """Order a crawl by others. Return False for an invalid address. Raises StorageError."""
         return self.orders.add(url.strip(), depth, self.node.now())
 
     def hide(self, *, hidden: bool) -> None:
-        """Stealth: nothing to do with others for a while (YACY-50)."""
+        """Enter or leave stealth mode: no dealings with other peers (YACY-50)."""
         if not self._failed:
             self.node.stealthy = hidden
 
     def _start(self, thread: str, tick: Callable[[], None]) -> None:
-        """What this thread does each second."""
+        """Start a thread that does this each second."""
         ticker = Ticker(_TICK)
         self._tickers.append(ticker)
 
@@ -226,7 +226,7 @@ class Service:
             self._principal.tick()
 
     def share(self) -> None:
-        """What there is to share, as far as it is not where it belongs."""
+        """Publish what is due, and do the next transfers."""
         if not self.node.stealthy and self._library.is_due(self.node.now()):
             self._publish()
         self._spreading.tick()
@@ -250,7 +250,7 @@ class Service:
 
 
 def folder_of(base: Path, name: str) -> Path:
-    """Where a network's files are, below a served directory. Raises StorageError."""
+    """Return the folder of a network's files, below a served directory. Raises StorageError."""
     folder = base / "network" / name
     with disk_failures(folder):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

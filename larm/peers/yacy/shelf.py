@@ -1,11 +1,10 @@
-"""Shelf: the items that a peer keeps, its own and others', in one SQLite file beside the index. Never the index itself.
+"""Shelf: the items that a peer keeps, its own and others', in one SQLite file beside the index.
 
-The body of an item is checked before it is kept.
+The body of an item is checked before it is kept. Others' items have a quota, of which one author, one address and one site
+get a share; further items are refused with a reason. The rows by which an item is found count too, since they take as much
+of the disk.
 
-Others' items have a quota, of which one author, one address and one site get a share; what is over it is refused, and said. Own
-items are outside of it. What is found by an item counts as well, as it takes as much of the disk as the item does.
-
-Under the lock of `larm.peers.yacy.node`, but for `reader`. Every method may raise StorageError.
+Under the lock of `larm.peers.yacy.node`; `reader` on any thread. Every method may raise StorageError.
 """
 
 from collections import Counter
@@ -36,7 +35,7 @@ def site_of(name: bytes) -> bytes:
 
 
 def unfit(header: Header, body: bytes) -> str:
-    """Why this body of somebody else's is not kept."""
+    """Return why a body of another author is refused; empty: it is not."""
     try:
         if header.kind is Kind.WORDS:
             check_chunk(read_chunk(body), header.first, header.last)
@@ -65,22 +64,22 @@ _TRICKLE = 500
 """Part of its share that a new author gets: 250 KB of a quota of 1 GB, some 150 pages."""
 _KEY_BYTES = 32
 _WITHDRAWN = 400
-"""Bytes that the header of a withdrawn item is counted as: anybody makes as many as he likes."""
+"""Bytes on the account of a withdrawn item's header, since an author can make any number of them."""
 _ROW = 40
-"""Bytes that a word or an address takes by which an item is found, in a table and its tree."""
+"""Bytes of a row by which an item is found, in a table and its tree."""
 
 
 class Kept(NamedTuple):
-    """What becomes of an item that is offered."""
+    """The decision on an offered item."""
 
     wanted: bool
-    """Its body is asked for."""
+    """True if its body is needed."""
     reason: str = ""
-    """Why it is refused."""
+    """The reason of a refusal."""
 
 
 class Shelf:
-    """``quota``: bytes of others' bodies. ``young``: seconds for which an author is new."""
+    """The items of one peer. ``quota``: bytes of others' items. ``young``: seconds for which an author is new."""
 
     def __init__(self, path: Path, quota: int, verify: Verify, young: float = 0.0) -> None:
         # constant after construction
@@ -90,7 +89,7 @@ class Shelf:
         self._base = Database(path, _TABLES + TABLE)
         self.authors = Authors(self._base, young)
         self.reader = ShelfReader(path, self._base)
-        """For any thread."""
+        """Reads on any thread."""
         self._writing = False
         self._usage: Counter[bytes] = Counter()
         """Bytes of others' items: of each author by its key, of each site (`site_of`), of all by ``b""``."""
@@ -98,7 +97,7 @@ class Shelf:
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """All that is written within it is on the disk at its end, or nothing; one wait for the disk instead of many."""
+        """Write everything within it in one transaction, with one wait for the disk."""
         if self._writing:
             yield
             return
@@ -110,7 +109,7 @@ class Shelf:
             self._writing = False
 
     def offered(self, header: Header, now: float) -> Kept:
-        """A header from somewhere: it renews or withdraws what is here, or asks for its body, or is refused."""
+        """Take a header: renew or withdraw its item, ask for its body, or refuse it."""
         known = self._known(header)
         if known is not None and known[1] >= header.created:
             return Kept(wanted=False)
@@ -118,7 +117,7 @@ class Shelf:
         if why:
             return Kept(wanted=False, reason=why)
         if not header.gone and (known is None or known[2] or known[3:] != (header.kind, header.first, header.last)):
-            return Kept(wanted=True)  # also what was withdrawn, or lay elsewhere, and is issued anew
+            return Kept(wanted=True)  # also a withdrawn or moved item that is issued again
         if known is None and (why := self._full(header.author, _WITHDRAWN, now)):
             return Kept(wanted=False, reason=why)
         with self.at_once():
@@ -129,7 +128,7 @@ class Shelf:
         return Kept(wanted=False)
 
     def handed(self, header: Header, body: bytes, now: float, *, own: bool = False) -> str:
-        """Keep it; the reason why not, or nothing. What is kept is on the disk when this returns."""
+        """Keep an item, on the disk when this returns. Return why it is refused; empty: it is not."""
         why = refusal(header, now, self._verify)
         if why:
             return why
@@ -157,12 +156,12 @@ class Shelf:
         return ""
 
     def headers(self, after: int, number: int) -> list[tuple[int, Header]]:
-        """(number, header) of the next items after this number, for who looks through all of them."""
+        """Return (number, header) of the next items after this number."""
         rows = self._base.rows(f"SELECT id, {HEADER} FROM item WHERE id > ? ORDER BY id LIMIT ?", (after, number))  # noqa: S608
         return [(row[0], header_of(row[1:])) for row in rows]
 
     def bodies(self, names: Sequence[tuple[str, bytes]]) -> list[tuple[Header, bytes]]:
-        """Of those of these items that are here."""
+        """Return headers and bodies of these items, as far as they are here."""
         found = []
         for author, digest in names:
             rows = self._base.rows(
@@ -173,31 +172,31 @@ class Shelf:
         return found
 
     def own(self) -> dict[bytes, Header]:
-        """Headers of all own items, by digest."""
+        """Return the headers of all own items, by digest."""
         rows = self._base.rows(f"SELECT {HEADER} FROM item WHERE own")  # noqa: S608
         return {header.digest: header for header in map(header_of, rows)}
 
     def own_pages(self) -> int:
-        """Documents of our own that are out."""
+        """Return the number of own documents that are shared."""
         query = "SELECT COUNT(DISTINCT hash) FROM found JOIN item ON id = item WHERE own AND kind = ? AND NOT gone"
         return int(self._base.row(query, (Kind.PAGE,))[0])
 
     def put_own(self, header: Header) -> None:
-        """A newer header of an own item: renewed, or withdrawn."""
+        """Renew or withdraw an own item by a newer header."""
         known = self._known(header)
         if known is not None:
             with self.at_once():
                 self._renew(known[0], header)
 
     def let_go(self, numbers: Sequence[int]) -> None:
-        """These are kept by others now."""
+        """Drop items that others keep now."""
         if numbers:
             with self.at_once():
                 for number in numbers:
                     self._drop(number)
 
     def drop_authors(self, keys: Iterable[str]) -> None:
-        """Nothing that these have signed is kept."""
+        """Drop all items of these authors."""
         for key in keys:
             self.let_go([number for (number,) in self._base.rows("SELECT id FROM item WHERE author = ?", (encoded_key(key),))])
 
@@ -222,13 +221,13 @@ class Shelf:
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """Items of others, their bytes, own items; withdrawn ones are none."""
+        """Number of others' items, their bytes, number of own items. Withdrawn ones do not count."""
         foreign = self._base.row("SELECT COUNT(*) FROM item WHERE NOT own AND NOT gone")[0]
         return foreign, self._usage[b""], self._base.row("SELECT COUNT(*) FROM item WHERE own AND NOT gone")[0]
 
     @property
     def words(self) -> int:
-        """Words that there are references of (ICount)."""
+        """Number of words with references (ICount)."""
         return int(self._base.row("SELECT COUNT(DISTINCT hash) FROM found JOIN item ON id = item WHERE kind = 0")[0])
 
     def close(self) -> None:
@@ -251,7 +250,7 @@ class Shelf:
         return "its site has the share of one site" if site and usage[site] + size > quota // _SITE_SHARE else ""
 
     def _measure(self) -> None:
-        """Read how much there is of each."""
+        """Read the bytes of each author and site."""
         self._usage = Counter(dict(self._base.rows("SELECT author, SUM(size) FROM item WHERE NOT own GROUP BY author")))
         self._usage[b""] = self._usage.total()
         for name, size in self._base.rows(
@@ -264,7 +263,7 @@ class Shelf:
         self._usage[b""] += size
 
     def _known(self, header: Header) -> tuple[int, int, int, int, int, int] | None:
-        """(number, created, gone, kind, first, last)."""
+        """Return (number, created, gone, kind, first, last) of a known item."""
         try:
             name = (encoded_key(header.author), header.digest)
         except ValueError:
@@ -304,7 +303,7 @@ class Shelf:
         self._base.write("DELETE FROM item WHERE id = ?", (number,))
 
     def _unlink(self, number: int) -> tuple[int, bool]:
-        """Delete what an item is found by. Return its bytes, and whether it is our own."""
+        """Delete the rows by which an item is found. Return its bytes, and True for an own one."""
         size, own, kind, body = self._base.row("SELECT size, own, kind, body FROM item WHERE id = ?", (number,))
         hashes = found_by(Kind(kind), body) if body else ()
         self._base.write_many("DELETE FROM found WHERE hash = ? AND item = ?", [(each, number) for each in hashes])

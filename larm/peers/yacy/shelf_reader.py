@@ -1,5 +1,6 @@
-"""ShelfReader: what is found on a shelf, by the hashes of words and of addresses. Any thread; every method may raise
-StorageError. It has a connection of its own, so that searches hold up nobody."""
+"""ShelfReader: finds items on a shelf by the hashes of words and URLs. Thread-safe; every method may raise StorageError.
+
+It has a connection of its own, so searches do not block the node."""
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -14,19 +15,19 @@ from larm.peers.yacy.page import read_page
 from larm.peers.yacy.ring import partition_of
 
 HEADER = "kind, author, digest, first, last, created, gone, signature"
-"""Columns of which `header_of` makes one."""
+"""Columns of a header, for `header_of`."""
 _AUTHORS = 4
-"""Of one address, whose documents are handed out."""
+"""Number of authors of one URL whose documents are handed out."""
 _MOST_ITEMS, _PIECES = 100, 12
 """Items of one URL that are read, and of these the items of one author: one document has at most nine."""
 _SAMPLE = 200
-"""Items of which the mean length is taken: any, as digests are random."""
+"""Number of items for the mean length: a random sample, since digests are random."""
 Found = list[tuple[str, Reference]]
 """Author and reference."""
 
 
 class ShelfReader:
-    """Of the shelf at this path; ``base`` is read where that is no file."""
+    """The reader of the shelf at this path; ``base`` is used if it is in memory."""
 
     def __init__(self, path: Path, base: Database) -> None:
         # constant after construction
@@ -35,7 +36,7 @@ class ShelfReader:
         self._base = base if str(path) == ":memory:" else Database(path, "")
 
     def references(self, words: Sequence[str], partitions: Iterable[int], now: float) -> dict[str, Found]:
-        """Of each of these words' hashes the references in these partitions; of two by one author for one address the newer."""
+        """Return, for each word, its references in these partitions; of two of one author for one URL the newer one."""
         wanted = set(partitions)
         holds: dict[int, list[str]] = {}
         for word in words:
@@ -99,6 +100,6 @@ class ShelfReader:
 
 
 def header_of(row: Sequence[Any]) -> Header:
-    """Of a row of `HEADER`."""
+    """Return the header of a row."""
     kind, author, digest, first, last, created, gone, signature = row
     return Header(Kind(kind), decoded_key(author), digest, first, last, created, bool(gone), signature)

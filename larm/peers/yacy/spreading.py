@@ -1,8 +1,8 @@
-"""Spreading: every item comes to its owners, from its author or from whoever has it (YACY-28 to 31). On the node's thread.
+"""Spreading: brings each item to its owners, from its author or another owner (YACY-28 to 31). On ``larm-network-share``.
 
-To hand over what was crawled, to repair what a lost peer leaves, to renew and to withdraw are one and the same: go through the
-shelf, see who owns each item, and offer it to those of whom it is not known that they have it as it is. Headers are offered
-first; bodies follow where they are asked for. So what breaks off half-way is offered again, and comes twice to nobody.
+First hand-over, repair after a loss, renewal and withdrawal are one mechanism: go through the shelf, and offer each item to
+its owners that are not known to have it. Headers are offered first; bodies follow on request. So an interrupted transfer is
+repeated, and no peer gets a body twice.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,24 +15,24 @@ from larm.peers.yacy.node import Node
 from larm.peers.yacy.questions import HAND, MOST_HEADERS, OFFER, Hand, Handed, Offer, Offered
 
 _LOOK = 500
-"""Items that are looked at in one go."""
+"""Number of items in one step."""
 _AT_A_TIME = 10
-"""Transfers (YACY-31)."""
+"""Number of transfers at a time (YACY-31)."""
 _SECONDS = 15.0
 _LATER = 600.0
-"""Seconds after which an item that a peer has refused is offered to it again: it may have known others, or have been full."""
+"""Seconds after which a refused item is offered again: that peer may have known other owners, or have been full."""
 _BELIEVED = 86_400.0
-"""Seconds for which a peer is believed to have what it was given: it may have lost its disk, and nobody has noticed."""
+"""Seconds for which a peer is believed to have an item: it may have lost its disk unnoticed."""
 _COUNTED = 600.0
-"""Seconds between two counts of the shelf, as each reads much of it; sooner where its size is not what it was."""
+"""Seconds between two counts of the shelf, as each reads much of it; sooner if its size has changed."""
 _OTHER = 8
-"""Part of the size: more or less by this is not what it was. A peer that is filled says so at once, or all would rank by it."""
+"""Part of the size that counts as a change. A peer that is being filled reports it at once, since others rank by it."""
 _IDLE = 30.0
-"""Seconds between two looks through the shelf (YACY-31)."""
+"""Seconds between two passes through the shelf (YACY-31)."""
 
 
 class Spreading:
-    """Of one node."""
+    """The transfers of one node."""
 
     def __init__(self, node: Node, greeting: Greeting) -> None:
         # constant after construction
@@ -42,17 +42,17 @@ class Spreading:
         self._next = float("-inf")
         self._after = 0
         self._settled: dict[str, dict[int, int]] = {}
-        """Of each peer the items that it has, and as of when: a few dozen bytes each."""
+        """For each peer the items that it has, with the time of their headers: a few dozen bytes each."""
         self._asked_anew = node.now()
         self._counted = float("-inf")
         self._size = 0
-        """Bytes that the shelf had when it was counted."""
+        """Bytes of the shelf at the last count."""
         self._later: dict[tuple[int, str], float] = {}
         self.waiting = True
-        """Something was not yet where it belongs when the shelf was looked through last."""
+        """True if an owner lacked an item in the last pass."""
 
     def tick(self) -> None:
-        """A look at what comes next on the shelf, and its transfers."""
+        """Do the next step through the shelf, with its transfers."""
         node = self._node
         with node.lock:
             appeared, node.membership.appeared = node.membership.appeared, set()
@@ -66,7 +66,7 @@ class Spreading:
         self._round()
 
     def hurry(self) -> None:
-        """There is something new on the shelf."""
+        """Begin a pass now, as there are new items."""
         self._next, self._after, self.waiting = float("-inf"), 0, True
         self._counted = float("-inf")
 
@@ -93,14 +93,14 @@ class Spreading:
             node.together([partial(self._bring, each, plan[each]) for each in targets[at : at + _AT_A_TIME]])
 
     def _count(self) -> None:
-        """What others are told of the shelf. Under the node's lock."""
+        """Count the shelf for the own seed. Under the node's lock."""
         node, size = self._node, self._node.shelf.counts[1]
         if node.now() >= self._counted + _COUNTED or abs(size - self._size) > self._size / _OTHER:
             self._counted, self._size = node.now(), size
             node.words, node.pages, node.length = node.shelf.words, node.shelf.own_pages(), node.shelf.reader.length()
 
     def _plan(self, rows: Sequence[tuple[int, Header]]) -> dict[str, list[tuple[int, Header]]]:
-        """For each peer what it should be offered. Under the node's lock."""
+        """Return the items to be offered to each peer. Under the node's lock."""
         node, plan = self._node, dict[str, list[tuple[int, Header]]]()
         ring = node.ring_locked()
         done = []

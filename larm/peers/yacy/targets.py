@@ -1,4 +1,4 @@
-"""Which peers a search asks: the owners of its words' places, and some more that may know something (YACY-44, 45). Pure."""
+"""Targets: the peers that a search asks: owners of its words' positions, and some that may know more (YACY-44, 45). Pure."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from random import Random
@@ -8,23 +8,23 @@ from larm.peers.yacy.ring import PARTITIONS, Ring, place_in, places_of
 from larm.peers.yacy.seed import Seed
 
 EXTRA = 8
-"""Times the redundancy: further peers at most."""
+"""Number of further peers at most, as a multiple of the redundancy."""
 _DAY = 86_400
 _YOUNG, _FRESH = 3 * _DAY, _DAY
 _LARGE, _HUGE = 100_000, 1_000_000
-"""Documents."""
+"""Numbers of documents."""
 
 
 def bearable(redundancy: int, waiting: int) -> int:
-    """How many owners of each place are asked while so many searches wait; 1 at least."""
+    """Return the number of owners of each position to ask while ``waiting`` searches wait; at least 1."""
     return max(1, redundancy - sum((waiting > 0, waiting > 10, waiting > 50)))
 
 
 def owners_to_ask(ring: Ring, words: Sequence[str], redundancy: int, random: Random) -> dict[str, set[int]]:
-    """Peers to ask, each with the partitions that it is asked for.
+    """Return the peers to ask, each with its partitions.
 
-    First one owner of each place, at random, then others of each: at most 1 + 16 times the redundancy for each word. YaCy has
-    that limit for all words together, and so leaves places of long queries unasked.
+    First a random owner of each position, then further ones: at most 1 + 16 times the redundancy for each word. YaCy has that
+    limit for all words together, and so leaves positions of long queries out.
     """
     most = (1 + PARTITIONS * redundancy) * len(words)
     choices = []
@@ -64,8 +64,8 @@ def owners_to_count(
 def others_to_ask(
     seeds: Iterable[Seed], asked: Collection[str], tags: Collection[str], *, now: float, redundancy: int, random: Random
 ) -> list[Seed]:
-    """Peers beside the owners: those who announce a topic of the query, root nodes, young ones whose references are not spread
-    yet, large ones; those with more of these first, and of equals any."""
+    """Return peers beside the owners: those with a tag of the query, young ones whose references are not spread yet, large
+    ones; the peers with most of these first."""
     scored = []
     for seed in seeds:
         if seed.hash in asked or not seed.reachable:
