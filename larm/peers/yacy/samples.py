@@ -25,6 +25,8 @@ _GATHERED = 10.0
 _MOST_WAITING = 200
 _AS_SAID, _ANOTHER = 0.8, 0.5
 """Share of the author's words that a page must have, and that a page of another text has at most."""
+_OTHER_ENCODINGS = frozenset("\ufffd\x1b\0")
+"""Characters of a text that is not UTF-8, such as ISO-2022-JP."""
 _FEWEST = 5
 """Words of a page by which it can be judged."""
 _LONGEST = 400
@@ -122,7 +124,7 @@ def verdict(page: Page, came: HttpAnswer, words: Callable[[str], Iterable[str]])
     if came.status in {404, 410}:
         return False
     text = text_of(came)
-    if came.status != 200 or text is None or "\ufffd" in text:
+    if came.status != 200 or text is None or not _OTHER_ENCODINGS.isdisjoint(text):
         return None
     said = list(dict.fromkeys(words(f"{page.title} {page.text}")))[:_LONGEST]
     there = set(words(text))

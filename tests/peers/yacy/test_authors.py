@@ -235,6 +235,8 @@ def test_author_of_a_sampled_page_is_no_member_before_it_is_met(net: Net) -> Non
         (html("gone", status=404), False),
         (html("later", status=503), None),
         (Reply(200, {"content-type": "application/pdf"}, b"%PDF"), None),
+        (Reply(200, {"content-type": "text/html"}, " ".join("山と海と川の長い道を歩く" * 20).encode("iso-2022-jp")), None),
+        (Reply(200, {"content-type": "text/html"}, f"<p>{'other ' * 50}é".encode("latin-1")), None),
         (html(f"<title>Walk</title><p>{WORDS} &#{'1' * 5_000};</p>"), True),
     ],
 )
