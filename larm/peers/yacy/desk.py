@@ -104,7 +104,7 @@ class Desk:
             raise RefusedError("this address has handed over as much as one may in a day", 429)
         with node.lock, node.shelf.at_once():
             for number, item in enumerate(asked.items):
-                why = self._not_ours(item.header) or node.shelf.handed(item.header, item.body, node.now())
+                why = self._not_ours(item.header) or node.shelf.handed(item.header, item.body, node.now(), shows=node.shows)
                 if why:
                     refused[number] = why
         node.count("items received", len(asked.items) - len(refused))

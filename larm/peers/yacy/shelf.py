@@ -8,7 +8,7 @@ Under the lock of `larm.peers.yacy.node`; `reader` on any thread. Every method m
 """
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
@@ -63,6 +63,8 @@ _SITE_SHARE = 4
 _TRICKLE = 500
 """Part of its share that a new author gets: 250 KB of a quota of 1 GB, some 150 pages."""
 _KEY_BYTES = 32
+_SLACK = 50_000
+"""Bytes by which an item is found, at most."""
 _WITHDRAWN = 400
 """Bytes on the account of a withdrawn item's header, since an author can make any number of them."""
 _ROW = 40
@@ -127,8 +129,13 @@ class Shelf:
                 self._renew(known[0], header)
         return Kept(wanted=False)
 
-    def handed(self, header: Header, body: bytes, now: float, *, own: bool = False) -> str:
-        """Keep an item, on the disk when this returns. Return why it is refused; empty: it is not."""
+    def handed(
+        self, header: Header, body: bytes, now: float, *, own: bool = False, shows: Callable[[str], bool] | None = None
+    ) -> str:
+        """Keep an item, on the disk when this returns. Return why it is refused; empty: it is not.
+
+        ``shows``: returns True if pages of an author are shown; None: by its samples.
+        """
         why = refusal(header, now, self._verify)
         if why:
             return why
@@ -137,6 +144,8 @@ class Shelf:
             return ""
         if digest_of(body) != header.digest:
             return "its body is another one"
+        if not own:
+            self._make_room(header.author, len(body), shows or self.authors.shows)
         before = 0 if known is None else self._base.row("SELECT size * (1 - own) FROM item WHERE id = ?", (known[0],))[0]
         why = "" if own else self._full(header.author, len(body) - before, now) or unfit(header, body)
         if why:
@@ -234,6 +243,16 @@ class Shelf:
         """Close the file."""
         self._base.close()
         self.reader.close()
+
+    def _make_room(self, author: str, size: int, shows: Callable[[str], bool]) -> None:
+        """If the shelf is full, drop the items of the largest author whose pages are not shown, for one whose pages are.
+
+        An author of references without documents is never sampled, and could fill the shelf.
+        """
+        if self._usage[b""] + size + _SLACK > self.quota and shows(author):
+            hidden = [key for key in self._usage if len(key) == _KEY_BYTES and not shows(decoded_key(key))]
+            if hidden:
+                self.drop_authors([decoded_key(max(hidden, key=self._usage.__getitem__))])
 
     def _full(self, author: str, size: int, now: float, site: bytes = b"") -> str:
         """Return why an item of so many bytes more has no room; empty: it has."""

@@ -26,7 +26,7 @@ from larm.peers.yacy.chunk import (
     write_chunk,
 )
 from larm.peers.yacy.hashes import ALPHABET, RING, packed, word_hash
-from larm.peers.yacy.item import LARGEST, LIFE, Header, Kind, digest_of, is_body, new_header, refusal
+from larm.peers.yacy.item import LARGEST, LIFE, Header, Kind, digest_of, encoded_key, is_body, new_header, refusal
 from larm.peers.yacy.library import Vocabulary
 from larm.peers.yacy.page import TEXT, BadPageError, Page, joined, place_of, read_page, references_of, write_page
 from larm.peers.yacy.ring import EXPONENT
@@ -215,6 +215,17 @@ def test_one_author_gets_an_eighth_and_all_no_more_than_the_quota(shelf: Shelf) 
     said = [put(shelf, n, n, f"s{n}") for n in range(10, 60)]
     assert said[-1] == "there is no room any more"
     assert shelf.counts[1] <= 8_000
+
+
+def test_full_shelf_drops_the_largest_author_that_is_not_shown_for_one_that_is(shelf: Shelf) -> None:
+    for n in range(10, 60):
+        put(shelf, n, n, f"s{n}")
+    keys = [each for n in range(10, 60) if (each := FakeKey(n).key) and shelf._usage[encoded_key(each)]]
+    assert put(shelf, 70, 70, "s70") == "there is no room any more"
+    shelf.authors.judge(FakeKey(70).key, NOW, good=True, fresh=True)
+    assert put(shelf, 71, 71, "s71") == "there is no room any more", "it is not shown either"
+    assert put(shelf, 70, 70, "s70") == ""
+    assert [shelf._usage[encoded_key(each)] > 0 for each in keys].count(False) == 1
 
 
 def test_one_site_gets_a_fourth_whoever_signs_its_pages_and_dropped_ones_make_room(shelf: Shelf) -> None:
