@@ -8,6 +8,7 @@ an item lives, with their author, and with their site.
 The table is written after the index, which goes back to what the table knows. Thread-safe; `tick` on the thread that shares.
 """
 
+import re
 import shutil
 import threading
 from collections import Counter
@@ -56,6 +57,7 @@ _FRESH = 3_600
 """Seconds for which a document is not fetched again."""
 _PADDING, _MOST_PADDING = "http://padding.invalid/", 4
 """URLs of the pages without text, and their number for each page at most."""
+_WORD = re.compile(r"\w+")
 _SOME = 50
 """Pages whose languages say something of the network's."""
 
@@ -248,7 +250,7 @@ class Learned:
         for author, page, indexed in new:
             writer.add(indexed)
             url, size = indexed.url, len(page.text)
-            links[url.fingerprint] = page.links
+            links[url.fingerprint] = page.links if self._trust.trusts(author) else supported(page)
             rows.append(_Row(page.hash, url.normalised, url.fingerprint, author, now, page.language, size, page.linked))
         generation = writer.commit()
         renewed = renew_anchors(self._folder / ANCHORS, links.items(), generation, Progress())
@@ -273,6 +275,12 @@ class Learned:
     def _texts(self, after: int) -> Iterator[tuple[int, Sequence[str]]]:
         rows = self._base.rows("SELECT fingerprint, links FROM page WHERE fingerprint > ? ORDER BY fingerprint", (after,))
         return ((page, msgspec.msgpack.decode(links)) for page, links in rows)
+
+
+def supported(page: Page) -> tuple[str, ...]:
+    """Return the texts of links whose words the page itself has: nothing else shows that there are such links."""
+    own = "\n".join((page.title, page.description, page.text, page.other, page.url)).lower()
+    return tuple(text for text in dict.fromkeys(page.links) if all(word in own for word in _WORD.findall(text.lower())))
 
 
 def as_indexed(page: Page, normalizer: URLNormalizer) -> index.Page | None:

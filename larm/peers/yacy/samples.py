@@ -6,7 +6,7 @@ page counts: a site that can't be reached, or whose pages are made by scripts, s
 """
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from larm.fetch.http_client import HttpAnswer
@@ -23,14 +23,12 @@ _PERIOD = 3_600.0
 _GATHERED = 10.0
 """Seconds between two looks for authors to be sampled."""
 _MOST_WAITING = 200
-_AS_SAID, _ANOTHER = 0.8, 0.5
-"""Share of the author's words that a page must have, and that a page of another text has at most."""
+_AS_SAID, _ANOTHER = 0.9, 0.5
+"""Share of the author's words that each part of a page must have, and that a page of another text has at most."""
 _OTHER_ENCODINGS = frozenset("\ufffd\x1b\0")
 """Characters of a text that is not UTF-8, such as ISO-2022-JP."""
 _FEWEST = 5
 """Words of a page by which it can be judged."""
-_LONGEST = 400
-"""Distinct words of a page that are compared."""
 
 
 class Sample(NamedTuple):
@@ -126,16 +124,14 @@ def verdict(page: Page, came: HttpAnswer, words: Callable[[str], Iterable[str]])
     text = text_of(came)
     if came.status != 200 or text is None or not _OTHER_ENCODINGS.isdisjoint(text):
         return None
-    said = list(dict.fromkeys(words(f"{page.title} {page.text}")))[:_LONGEST]
-    there = set(words(text))
+    parts = [set(words(each)) for each in (page.text, page.title, page.description, page.other)]
+    said, there = set[str]().union(*parts), set(words(text))
     if len(said) < _FEWEST or len(there) < len(said) / 2:
         return None
-    share = _share(said, there)
-    if share >= _AS_SAID:  # a few forged words of a title are no great share of all
-        return True if min(_share(words(each), there) for each in (page.title, page.description)) >= _AS_SAID else None
-    return False if share < _ANOTHER else None
+    if _share(said, there) < _ANOTHER:
+        return False
+    return True if min(_share(each, there) for each in parts) >= _AS_SAID else None  # a true text proves no title
 
 
-def _share(said: Iterable[str], there: Container[str]) -> float:
-    found = [word in there for word in said]
-    return sum(found) / len(found) if found else 1.0
+def _share(said: set[str], there: set[str]) -> float:
+    return len(said & there) / len(said) if said else 1.0

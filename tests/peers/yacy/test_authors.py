@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 
 from larm.fetch.http_client import HttpAnswer, HttpClient, NoAnswer
+from larm.index.analysis import Analyzer
 from larm.kit.clock import SystemClock
 from larm.peers.door import Call
 from larm.peers.stranger_fetch import StrangerFetch
@@ -18,7 +20,7 @@ from larm.peers.yacy.trust import Vote
 from larm.testing.replies import Reply, html
 from larm.testing.web import SyntheticWeb
 from tests.peers.yacy.keys import FakeKey
-from tests.peers.yacy.net import Net, Peer, split
+from tests.peers.yacy.net import Net, Peer
 
 WORDS = "donkeys walk slowly over the high pass before the snow comes"
 
@@ -92,7 +94,7 @@ def fetch(clock: object = None) -> StrangerFetch:
 
 
 def sampled(peer: Peer, said: list[str]) -> Samples:
-    return Samples(peer.node, fetch(peer.node.clock), split, said.append)
+    return Samples(peer.node, fetch(peer.node.clock), Analyzer().words, said.append)
 
 
 def run(peer: Peer, samples: Samples) -> None:
@@ -243,11 +245,18 @@ def test_author_of_a_sampled_page_is_no_member_before_it_is_met(net: Net) -> Non
 def test_verdict_on_a_response(reply: Reply, expected: bool | None) -> None:
     headers = {name.lower(): value for name, value in dict(reply.headers).items()}
     came = HttpAnswer(reply.status, headers, reply.body)
-    assert verdict(Page(url="http://a.example/", title="Walk", text=WORDS), came, split) is expected
+    assert verdict(Page(url="http://a.example/", title="Walk", text=WORDS), came, Analyzer().words) is expected
 
 
-def test_verdict_on_a_forged_title_confirms_nothing() -> None:
-    text = " ".join(f"word{n}" for n in range(50))
-    came = HttpAnswer(200, {"content-type": "text/html"}, f"<title> Walk </title><p> {text} </p>".encode())
-    forged = Page(url="http://a.example/", title="Cheap pills", text=text)
-    assert verdict(forged, came, split) is None
+@pytest.mark.parametrize("part", ["title", "description", "other"])
+def test_verdict_on_a_forged_part_of_a_true_page_confirms_nothing(part: str) -> None:
+    text = " ".join(f"word{n}" for n in range(500))
+    came = HttpAnswer(200, {"content-type": "text/html"}, f"<title>Walk</title><p>{text}</p>".encode())
+    true = Page(url="http://a.example/", title="Walk", text=text)
+    assert verdict(true, came, Analyzer().words)
+    assert verdict(msgspec.structs.replace(true, **{part: "Cheap pills"}), came, Analyzer().words) is None
+    assert verdict(msgspec.structs.replace(true, text=text + " pills" * 9), came, Analyzer().words), (
+        "it may have changed a little"
+    )
+    many = " ".join(f"pills{n}" for n in range(100))
+    assert verdict(msgspec.structs.replace(true, text=f"{text} {many}"), came, Analyzer().words) is None

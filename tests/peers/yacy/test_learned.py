@@ -191,6 +191,7 @@ def test_candidates_are_ranked_as_all_pages(many: list[Page], tmp_path: Path, tr
 
 
 def test_link_texts_and_numbers_of_links_count(tmp_path: Path, trust: Trust) -> None:
+    trust.vote(ONE, Vote.TRUSTED)
     learned = made(tmp_path, trust, 100)
     pages = [page(n, linked=n, links=("heron",) if n == 3 else ()) for n in range(6)]
     learned.add([(ONE, each) for each in pages], NOW)
