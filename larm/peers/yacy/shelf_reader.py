@@ -67,7 +67,8 @@ class ShelfReader:
         """
         rows = self._read(
             f"SELECT body, {HEADER} FROM item JOIN found ON item.id = found.item "  # noqa: S608
-            "WHERE found.hash = ? AND kind = ? AND created > ? ORDER BY id LIMIT ?",
+            "LEFT JOIN author ON author.key = item.author WHERE found.hash = ? AND kind = ? AND created > ? "
+            "ORDER BY (own OR COALESCE(good, 0) > 0) DESC, id LIMIT ?",
             (packed(url), Kind.PAGE, now - LIFE, _MOST_ITEMS),
         )
         by_author: dict[str, list[tuple[Header, bytes]]] = {}

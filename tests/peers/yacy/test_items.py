@@ -31,6 +31,7 @@ from larm.peers.yacy.library import Vocabulary
 from larm.peers.yacy.page import TEXT, BadPageError, Page, joined, place_of, read_page, references_of, write_page
 from larm.peers.yacy.ring import EXPONENT
 from larm.peers.yacy.shelf import Shelf
+from larm.peers.yacy.url_hash import url_hash
 from tests.peers.yacy.keys import FakeKey, fake_verify
 
 NOW = 1_700_000_000.0
@@ -215,6 +216,18 @@ def test_one_author_gets_an_eighth_and_all_no_more_than_the_quota(shelf: Shelf) 
     said = [put(shelf, n, n, f"s{n}") for n in range(10, 60)]
     assert said[-1] == "there is no room any more"
     assert shelf.counts[1] <= 8_000
+
+
+def test_items_of_unknown_authors_do_not_displace_the_document_of_a_sampled_one(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("larm.peers.yacy.shelf_reader._MOST_ITEMS", 2)
+    for author in (1, 2, 3):
+        body = write_page(Page(url="http://a.example/", text=f"text of {author}"))[0]
+        assert shelf.handed(header(FakeKey(author), body), body, NOW) == ""
+    shelf.authors.judge(FakeKey(3).key, NOW, good=True, fresh=True)
+    found = [each.author for each, _ in shelf.reader.pages(url_hash("http://a.example/"), NOW, shelf.authors.shows)]
+    assert found == [FakeKey(3).key, FakeKey(1).key]
 
 
 def test_full_shelf_drops_the_largest_author_that_is_not_shown_for_one_that_is(shelf: Shelf) -> None:
