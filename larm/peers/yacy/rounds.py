@@ -17,7 +17,7 @@ from larm.peers.yacy.joining import Joining
 from larm.peers.yacy.node import Node
 from larm.peers.yacy.questions import MOST_ROWS, SEARCH, Found, Search
 from larm.peers.yacy.ring import PARTITIONS, places_of
-from larm.peers.yacy.targets import others_to_ask, owners_to_ask, owners_to_count
+from larm.peers.yacy.targets import few_owners, others_to_ask, owners_to_ask
 
 _ROWS = 200
 """Postings of a word that each peer is asked for."""
@@ -105,7 +105,7 @@ class Rounds:
             ring, active = node.ring_locked(), node.membership.active
             targets = owners_to_ask(ring, self._words, redundancy, node.random)
             others = others_to_ask(active, targets, topics, now=now, redundancy=redundancy, random=node.random)
-            first = owners_to_count(lambda place: ring.owners(place, redundancy), self._words, len(targets), node.random)
+            first = few_owners(ring, self._words, redundancy, node.random)
         chosen = {each: targets[each] for each in first if each in targets}
         return {node.hash: everything} | chosen | targets | {seed.hash: everything for seed in others}, {*chosen}
 

@@ -1,10 +1,9 @@
 """Targets: the peers that a search asks: owners of its words' positions, and some that may know more (YACY-44, 45). Pure."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from random import Random
 
-from larm.peers.yacy.hashes import position_of
-from larm.peers.yacy.ring import PARTITIONS, Ring, place_in, places_of
+from larm.peers.yacy.ring import PARTITIONS, Ring, places_of
 from larm.peers.yacy.seed import Seed
 
 EXTRA = 8
@@ -40,25 +39,15 @@ def owners_to_ask(ring: Ring, words: Sequence[str], redundancy: int, random: Ran
     return asked
 
 
-def owners_to_count(
-    owners_of: Callable[[int], Sequence[str]], words: Sequence[str], most: int, random: Random
-) -> dict[str, dict[str, set[int]]]:
-    """Peers to ask how many pages have words, each with words and partitions; one owner of each place.
-
-    ``owners_of``: of a place those who have what is there.
-
-    Where that would be more than ``most`` peers, not all places are asked about: first all words in one partition, then in the
-    next, as each partition is a part of all addresses as good as any.
-    """
-    asked: dict[str, dict[str, set[int]]] = {}
-    for partition in random.sample(range(PARTITIONS), PARTITIONS):
-        for word in words:
-            owners = owners_of(place_in(position_of(word), partition))
-            known = [each for each in owners if each in asked]
-            chosen = random.choice(known) if known else random.choice(owners) if owners and len(asked) < most else None
-            if chosen is not None:
-                asked.setdefault(chosen, {}).setdefault(word, set()).add(partition)
-    return asked
+def few_owners(ring: Ring, words: Sequence[str], redundancy: int, random: Random) -> set[str]:
+    """Return peers that together own each position of the words: few, as each serves all positions that it owns."""
+    chosen: set[str] = set()
+    for word in words:
+        for place in places_of(word):
+            owners = ring.owners(place, redundancy)
+            if owners and chosen.isdisjoint(owners):
+                chosen.add(random.choice(owners))
+    return chosen
 
 
 def others_to_ask(
